@@ -1,0 +1,49 @@
+"""spanlab: see Cloud Spanner split, and learn to write schemas that it can split.
+
+    import spanlab as sl
+
+    schema = sl.Schema.from_ddl(text)                     # DDL in, or a SchemaError that teaches
+    run = sl.simulate(schema, load, nodes=30, minutes=10)  # what Spanner makes of the load
+    sl.check("1.3", answer)                               # a challenge, graded
+
+Names are loaded when they are first used, so that `import spanlab` is quick.
+"""
+
+from __future__ import annotations
+
+import importlib
+
+__version__ = "0.1.0"
+
+_HOME = {
+    "spanlab.errors": ("SpanlabError", "SchemaError", "QueryError", "UnsupportedError", "ConstraintError"),
+    "spanlab.values": ("sort_keys",),
+    "spanlab.farmhash": ("farm_fingerprint", "bit_reverse"),
+    "spanlab.schema": ("Schema",),
+    "spanlab.splits": (
+        "simulate", "sweep", "model", "Workload", "route", "can_cut",
+        "Uuid4", "Uuid1", "Uuid7", "Ulid", "Sequence", "BitReversed", "CommitTimestamp", "Now", "HotRow",
+    ),
+    "spanlab.advisor": ("advise",),
+    "spanlab.storage": ("data",),
+    "spanlab.query": ("Database", "read_plan"),
+    "spanlab.panels": (),
+    "spanlab.course": ("check", "hint", "reveal", "reset", "progress"),
+}  # fmt: skip
+_MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
+
+__all__ = sorted(_MODULE_OF)  # noqa: PLE0605
+
+
+def __getattr__(name: str) -> object:
+    if name not in _MODULE_OF:
+        from spanlab.errors import suggest
+
+        raise AttributeError(f"spanlab has no {name!r}.{suggest(name, _MODULE_OF)}")
+    value = getattr(importlib.import_module(_MODULE_OF[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_MODULE_OF])

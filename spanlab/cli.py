@@ -1,0 +1,54 @@
+"""The command line: `spanlab advise`, `explain`, `simulate` for schemas; `check`, `grade` and others for the course.
+
+Each part of the library brings its own commands (`add_commands`); this module only gathers them and turns an error that
+spanlab raised on purpose into one message and the exit code 2.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from spanlab import __version__
+from spanlab.errors import SpanlabError
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """The parser with the commands of all parts."""
+    from spanlab.course import commands as course
+
+    parser = argparse.ArgumentParser(prog="spanlab", description="Cloud Spanner schema design: a course and its tools.")
+    parser.add_argument("--version", action="version", version=f"spanlab {__version__}")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="command")
+    course.add_commands(commands)
+    doctor = commands.add_parser("doctor", help="say what is wrong with this set-up, and how to mend it")
+    doctor.add_argument("--brief", action="store_true", help="say only what is wrong")
+    doctor.set_defaults(run=run_doctor)
+    return parser
+
+
+def run_doctor(asked: argparse.Namespace) -> int:
+    """`spanlab doctor`."""
+    from spanlab.course.doctor import examine
+
+    return examine(brief=asked.brief)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs one command. Exit codes: 0 all is well, 1 the command found something, 2 it could not do its work."""
+    asked = build_parser().parse_args(arguments)
+    try:
+        code: int = asked.run(asked)
+    except SpanlabError as error:
+        print(error, file=sys.stderr)
+        return 2
+    except BrokenPipeError:
+        # the reader of our output closed it (`spanlab advise … | head`): nothing is wrong, and nothing more can be said
+        sys.stderr.close()
+        return 0
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())
