@@ -69,8 +69,9 @@ def check_venv_module():
     except ImportError:
         raise Trouble(
             "this Python comes without the parts that make a virtual environment (venv, ensurepip)",
-            "on Debian or Ubuntu: sudo apt install python{0}.{1}-venv; elsewhere install Python from "
-            "python.org".format(*sys.version_info[:2]),
+            "on Debian or Ubuntu: sudo apt install python{0}.{1}-venv; elsewhere install Python from python.org".format(
+                *sys.version_info[:2]
+            ),
         )
 
 
@@ -149,7 +150,9 @@ def set_up(extra):
     pip += ["--constraint", os.path.join(HERE, "constraints.txt"), "--editable", HERE + "[" + extra + "]"]
     if subprocess.call(pip):
         check_network()
-        raise Trouble("pip could not install the course", "see its message above; 'python3 course.py doctor' looks further")
+        raise Trouble(
+            "pip could not install the course", "see its message above; 'python3 course.py doctor' looks further"
+        )
     quiet_jupyter()
     if subprocess.call([PYTHON, "-m", "spanlab.cli", "doctor", "--brief"]):
         raise Trouble("the self-check of the course found a fault", "see the lines above")
@@ -277,7 +280,9 @@ def say(text):
 
 
 def main():
-    parser = argparse.ArgumentParser(description="Opens the spanlab course.", epilog="Without a command: opens the course.")
+    parser = argparse.ArgumentParser(
+        description="Opens the spanlab course.", epilog="Without a command: opens the course."
+    )
     parser.add_argument("command", nargs="?", choices=["test", "doctor"], help="run every test; or look what is wrong")
     parser.add_argument("--no-open", action="store_true", help="print the address, open no browser, keep serving")
     parser.add_argument("--port", type=int, default=8888, help="the first port to try (default 8888)")

@@ -27,8 +27,10 @@ _HOME = {
     "spanlab.advisor": ("advise",),
     "spanlab.storage": ("data",),
     "spanlab.query": ("Database", "read_plan"),
-    "spanlab.panels": (),
+    "spanlab.panels": ("compare", "panel"),
     "spanlab.course": ("check", "hint", "reveal", "reset", "progress"),
+    "spanlab.course.sources": ("source", "glossary"),
+    "spanlab.course.quiz": ("quiz",),
 }  # fmt: skip
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 

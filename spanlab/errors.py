@@ -22,7 +22,8 @@ class SqlError(SpanlabError):
 
     `line` and `column` count from 1; both are None where no place is known. `text` is the statement that was read.
     `message` says what is wrong and what Spanner does with it, `hint` what to write instead ("" where nothing helps).
-    `str(error)` is all of it, with the offending place marked under its line.
+    `str(error)` is all of it, with the offending place marked under its line. `rule` is the advisor's code for the rule
+    that is broken ("SPL201", see `spanlab.advisor`), or "".
     """
 
     def __init__(
@@ -34,8 +35,9 @@ class SqlError(SpanlabError):
         line: int | None = None,
         column: int | None = None,
         width: int = 1,
+        rule: str = "",
     ) -> None:
-        self.message, self.hint, self.text = message, hint, text
+        self.message, self.hint, self.text, self.rule = message, hint, text, rule
         self.line, self.column, self.width = line, column, max(1, width)
         super().__init__(message)
 
@@ -81,7 +83,7 @@ class ConstraintError(SpanlabError):
 
 
 def suggest(name: str, known: Iterable[str]) -> str:
-    """" Did you mean X?" for the known name nearest to `name`, or "" when none is near (case does not count)."""
+    """ " Did you mean X?" for the known name nearest to `name`, or "" when none is near (case does not count)."""
     by_folded = {k.casefold(): k for k in known}
     near = get_close_matches(name.casefold(), by_folded, n=1, cutoff=0.6)
     return f" Did you mean {by_folded[near[0]]}?" if near else ""

@@ -1,7 +1,7 @@
 """The command line: `spanlab advise`, `explain`, `simulate` for schemas; `check`, `grade` and others for the course.
 
-Each part of the library brings its own commands (`add_commands`); this module only gathers them and turns an error that
-spanlab raised on purpose into one message and the exit code 2.
+Each module here is one command, or a group of them, with a function `add_commands`; this one gathers them and turns an
+error that spanlab raised on purpose into one message and the exit code 2.
 """
 
 from __future__ import annotations
@@ -15,13 +15,15 @@ from spanlab.errors import SpanlabError
 
 
 def build_parser() -> argparse.ArgumentParser:
-    """The parser with the commands of all parts."""
+    """The parser with all commands."""
+    from spanlab.cli import advise, simulate
     from spanlab.course import commands as course
 
     parser = argparse.ArgumentParser(prog="spanlab", description="Cloud Spanner schema design: a course and its tools.")
     parser.add_argument("--version", action="version", version=f"spanlab {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="command")
-    course.add_commands(commands)
+    for part in (advise, simulate, course):
+        part.add_commands(commands)
     doctor = commands.add_parser("doctor", help="say what is wrong with this set-up, and how to mend it")
     doctor.add_argument("--brief", action="store_true", help="say only what is wrong")
     doctor.set_defaults(run=run_doctor)
@@ -40,15 +42,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     asked = build_parser().parse_args(arguments)
     try:
         code: int = asked.run(asked)
-    except SpanlabError as error:
-        print(error, file=sys.stderr)
+    except (SpanlabError, OSError, ValueError) as error:
+        if isinstance(error, BrokenPipeError):
+            # whoever read our output closed it (`spanlab advise … | head`): nothing is wrong, nothing more can be said
+            sys.stderr.close()
+            return 0
+        print(f"spanlab: {error}", file=sys.stderr)
         return 2
-    except BrokenPipeError:
-        # the reader of our output closed it (`spanlab advise … | head`): nothing is wrong, and nothing more can be said
-        sys.stderr.close()
-        return 0
     return code
-
-
-if __name__ == "__main__":
-    sys.exit(main())
