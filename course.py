@@ -17,6 +17,7 @@ import hashlib
 import json
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -181,11 +182,17 @@ def open_course(port, open_browser):
     server = subprocess.Popen(
         [PYTHON, "-m", "jupyterlab", "--no-browser", "--ip=127.0.0.1", "--port={0}".format(port)]
         + ["--ServerApp.port_retries=0", "--ServerApp.root_dir=" + HERE, "--ServerApp.answer_yes=True"]
-        + ["--log-level=ERROR"]
+        + ["--LabApp.log_level=ERROR", "--ServerApp.log_level=CRITICAL"]
         + (["--allow-root"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []),
         env=environment,
         cwd=HERE,
+        # Ctrl-C must reach this program alone: JupyterLab, told twice to end, may hang
+        start_new_session=os.name != "nt",
+        creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
     )
+    for name in ("SIGTERM", "SIGHUP"):  # a closed terminal ends the course as Ctrl-C does
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), interrupt)
     try:
         if wait_until_it_answers(server, port):
             say("The course is open at\n\n    {0}\n\nCtrl-C here ends it.".format(address))
@@ -198,8 +205,21 @@ def open_course(port, open_browser):
         say("\nClosing the course. What you did is saved.")
         return 0
     finally:
-        if server.poll() is None:
-            server.terminate()
+        end(server)
+
+
+def interrupt(number, frame):
+    raise KeyboardInterrupt
+
+
+def end(server):
+    """Asks JupyterLab to end, which saves and stops the kernels; after ten seconds it is not asked any more."""
+    if server.poll() is None:
+        server.terminate()
+        try:
+            server.wait(10)
+        except subprocess.TimeoutExpired:
+            server.kill()
             server.wait()
 
 

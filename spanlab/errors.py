@@ -7,7 +7,7 @@ and what to write instead. Nothing else is raised for bad input; any other excep
 from __future__ import annotations
 
 from difflib import get_close_matches
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -54,7 +54,14 @@ class SqlError(SpanlabError):
 
 
 class SchemaError(SqlError):
-    """Spanner would refuse this DDL: it cannot be read, or it breaks a rule of schemas."""
+    """Spanner would refuse this DDL: it cannot be read, or it breaks a rule of schemas.
+
+    Spanner keeps the statements before the bad one: `applied` is how many these are, `schema` the `spanlab.Schema` that
+    they made.
+    """
+
+    schema: Any = None
+    applied: int = 0
 
 
 class QueryError(SqlError):

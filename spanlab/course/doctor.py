@@ -8,9 +8,8 @@ import socket
 import subprocess
 import sys
 from collections.abc import Callable
-from pathlib import Path
+from typing import Any
 
-COURSE = Path(__file__).resolve().parents[2]
 PACKAGES = ("numpy", "altair", "sqlglot", "ipywidgets", "jupyterlab", "nbformat", "nbclient", "papermill")
 
 
@@ -60,18 +59,20 @@ def port() -> str:
 
 def pictures() -> str:
     """Draws one chart into the form that JupyterLab shows without a network."""
-    from spanlab import charts
+    from spanlab.charts import MIME, Servers, bundle, server_bars
 
-    data, _ = charts.bundle(charts.self_test())
-    size = len(json.dumps(data["application/vnd.vegalite.v5+json"]))
+    picture = Servers("A test", "one server", [1_800.0], 12_000, 1_800, 3_500, "study")
+    data, _ = bundle(server_bars(picture, description="A test picture"))
+    size = len(json.dumps(data[MIME]))
     return f"charts are drawn offline ({size:,} bytes for a test picture)"
 
 
 def simulator() -> str:
     """The first experiment of the course, as a check: a key led by the time commits what one split commits."""
-    import spanlab as sl
+    from spanlab.splits import simulate
 
-    committed = sl.simulate("now", writes_per_second=12_000, nodes=10).summary()["committed"]
+    summary: dict[str, Any] = simulate("now", writes_per_second=12_000, nodes=10).summary()
+    committed = summary["committed"]
     if round(committed) != 1_800:
         raise RuntimeError(f"a time-led key commits {committed:,.0f} writes/s here, not 1,800: reinstall the course")
     return "the simulator gives 1,800 writes/s for a time-led key, as it must"
@@ -79,9 +80,9 @@ def simulator() -> str:
 
 def progress_folder() -> str:
     """Where finished challenges are remembered."""
-    from spanlab.course import progress
+    from spanlab.course.progress import progress_file
 
-    return f"progress is kept in {progress.progress_file()}"
+    return f"progress is kept in {progress_file()}"
 
 
 CHECKS: tuple[Callable[[], str], ...] = (python_version, packages, kernel, port, simulator, pictures, progress_folder)

@@ -1,0 +1,5 @@
+"""Schemas: the objects of a database, and the rules that Spanner enforces on them."""
+
+from spanlab.schema.schema import Schema
+
+__all__ = ["Schema"]
