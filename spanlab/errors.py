@@ -41,6 +41,14 @@ class SqlError(SpanlabError):
         self.line, self.column, self.width = line, column, max(1, width)
         super().__init__(message)
 
+    @property
+    def marked(self) -> str:
+        """The offending piece of the text, "" where no place is known."""
+        lines = self.text.splitlines()
+        if self.line is None or self.column is None or not 0 < self.line <= len(lines):
+            return ""
+        return lines[self.line - 1][self.column - 1 : self.column - 1 + self.width]
+
     def __str__(self) -> str:
         parts = [self.message]
         if self.line is not None and self.column is not None:
@@ -69,7 +77,8 @@ class QueryError(SqlError):
 
 
 class UnsupportedError(SqlError):
-    """Valid Spanner SQL that lies outside the course (change streams, search indexes, graphs …), named in the message."""
+    """Valid Spanner SQL that lies outside the course (change streams, search indexes, graphs …), named in the
+    message."""
 
 
 class ConstraintError(SpanlabError):

@@ -11,15 +11,17 @@ from spanlab.advisor import constraints, families, indexes, key_types, keys  # n
 from spanlab.advisor.case import Case, Rows
 from spanlab.advisor.findings import Finding, Findings
 from spanlab.advisor.rules import RULES
-from spanlab.errors import SchemaError, UnsupportedError
+from spanlab.errors import SchemaError, SqlError, UnsupportedError
 from spanlab.schema import Schema
 from spanlab.splits import Workload, simulate
-from spanlab.sql import parse_ddl
-from spanlab.sql.statements import Statement
+from spanlab.sql import parse_each
+from spanlab.sql.statements import AddColumn, AlterTable, CreateIndex, CreateTable, Statement
 
 HEAT = {"SPL101", "SPL102", "SPL103", "SPL104", "SPL105", "SPL301", "SPL312"}
 # one cause, one report: where the first is found about a subject, the others stay silent
 INSTEAD = {"SPL103": {"SPL101", "SPL502"}, "SPL101": {"SPL503"}, "SPL312": {"SPL306"}, "SPL302": {"SPL303"}}
+REFUSED = "SPL000"
+"""The code of a refusal for which there is no rule of its own."""
 _IGNORE = re.compile(r"--\s*spanlab:\s*ignore\s+(SPL\d{3})\b")
 
 
@@ -73,23 +75,41 @@ def advise_text(
     A comment `-- spanlab: ignore SPL101 reason` in a statement, or on the lines right above it, silences that rule for
     the object of the statement. Statements of kinds outside the course are passed over.
     """
-    statements = parse_ddl(text, skip_unsupported=True)
-    schema, refused = Schema(), []
-    for statement in statements:
+    schema, statements, refused = Schema(), [], []
+    lost: set[str] = set()  # names that a refused statement would have made: what misses them has no fault of its own
+    for statement in parse_each(text):
+        if isinstance(statement, SqlError):
+            if not isinstance(statement, UnsupportedError):
+                refused.append(_refusal(f"statement in line {statement.line}", statement))
+            continue
+        statements.append(statement)
         try:
             schema = schema.apply(statement)
         except UnsupportedError:
             continue
         except SchemaError as error:
-            refused.append(_refusal(statement, error))
+            if error.marked not in lost:
+                refused.append(_refusal(_subject(statement), error))
+            lost |= _would_make(statement)
     found = [replace(f, line=_line(statements, f)) for f in advise(schema, workload, rows, nodes=nodes)]
     silenced = _silenced(text, statements)
     return Findings([f for f in refused + found if (f.rule, f.subject) not in silenced])
 
 
-def _refusal(statement: Statement, error: SchemaError) -> Finding:
-    rule = error.rule or "SPL501"
-    return Finding(rule, "refused by Spanner", "high", _subject(statement), error.message, error.hint, line=error.line)
+def _refusal(subject: str, error: SqlError) -> Finding:
+    return Finding(
+        error.rule or REFUSED, "refused by Spanner", "high", subject, error.message, error.hint, line=error.line
+    )
+
+
+def _would_make(statement: Statement) -> set[str]:
+    """The table, index or column that a statement would add."""
+    match statement:
+        case CreateTable(table=made) | CreateIndex(index=made):
+            return {made.name}
+        case AlterTable(action=AddColumn(column=column)):
+            return {column.name}
+    return set()
 
 
 def _subject(statement: Statement) -> str:
@@ -110,7 +130,8 @@ def _line(statements: Sequence[Statement], finding: Finding) -> int | None:
 
 
 def _silenced(text: str, statements: Sequence[Statement]) -> set[tuple[str, str]]:
-    """(rule, subject) pairs that a comment in the text silences: the comment belongs to the statement that ends next."""
+    """(rule, subject) pairs that a comment in the text silences: the comment belongs to the statement that ends
+    next."""
     starts = [(p.line, _subject(s)) for s in statements if (p := s.places.find())]
     silenced = set()
     for number, line in enumerate(text.splitlines(), 1):

@@ -81,9 +81,16 @@ class Case:
         made = [i for i in self.schema.indexes.values() if not i.managed]
         return [(i, self.schema.table(i.table)) for i in made]
 
+    @cached_property
+    def _own_indexes(self) -> dict[str, list[Index]]:
+        by_table: dict[str, list[Index]] = {}
+        for index, table in self.indexes:
+            by_table.setdefault(table.name, []).append(index)
+        return by_table
+
     def own_indexes(self, table: Table) -> list[Index]:
         """The indexes that the designer made on one table."""
-        return [i for i, t in self.indexes if t is table]
+        return self._own_indexes.get(table.name, [])
 
     def is_root(self, table: Table) -> bool:
         """Whether the table's own key decides where its rows go; an interleaved child follows its parent's."""

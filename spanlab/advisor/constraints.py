@@ -29,12 +29,10 @@ def foreign_key_to_growing(case: Case) -> Found:
                 continue
             target = case.schema.table(fk.referenced_table)
             first = target.column(fk.referenced_columns[0])
-            grown = case.grows(target, first) if first else ""
-            if grown:
+            if first and case.grows(target, first):
                 message = (
-                    f"{_name(fk)} makes a unique helper index on {target.name} ({first.name}), which grows: a hot index."
-                    if first
-                    else ""
+                    f"{_name(fk)} makes a unique helper index on {target.name} ({first.name}), which grows: "
+                    "a hot index."
                 )
                 yield (
                     ("low" if case.quiet(target.name) else "medium"),
@@ -47,31 +45,23 @@ def foreign_key_to_growing(case: Case) -> Found:
 @rule("SPL402", "helper indexes of foreign keys", "facts.md 5.1")
 def helper_indexes(case: Case) -> Found:
     """Indexes that Spanner keeps for foreign keys, and the designer's own that say the same again."""
-    helpers = [i for i in case.schema.indexes.values() if i.managed] or [
-        i for t in case.tables for i in case.schema.indexes_on(t.name) if i.managed
-    ]
-    by_table: dict[str, list[str]] = {}
-    for helper in helpers:
-        by_table.setdefault(helper.table, []).append("(" + ", ".join(p.column for p in helper.key) + ")")
-    for name, keys in by_table.items():
-        message = f"Foreign keys keep {len(keys)} helper index{'es' if len(keys) > 1 else ''} on {name}: {', '.join(keys)}. Each write maintains them."
+    helpers: dict[str, list[tuple[str, ...]]] = {}
+    for helper in case.schema.indexes.values():
+        if helper.managed:
+            helpers.setdefault(helper.table, []).append(tuple(part.column for part in helper.key))
+    for name, keys in helpers.items():
+        shown = ", ".join("(" + ", ".join(key) + ")" for key in keys)
+        message = (
+            f"Foreign keys keep {len(keys)} helper index{'es' if len(keys) > 1 else ''} on {name}: "
+            f"{shown}. Each write maintains them."
+        )
         yield "low", f"table {name}", message, ""
     for index, table in case.indexes:
-        for helper in helpers:
-            columns = [p.column.casefold() for p in helper.key]
-            if helper.table == table.name and [p.column.casefold() for p in index.key[: len(columns)]] == columns:
-                if len(index.key) > len(columns) or index.storing or index.unique:
-                    continue
-                message = (
-                    f"A foreign key already keeps a helper index on the columns of {index.name}; Spanner writes both."
-                )
-                yield (
-                    "low",
-                    f"index {index.name}",
-                    message,
-                    f"queries may name the helper in FORCE_INDEX; then DROP INDEX {index.name}",
-                )
-                break
+        repeats = tuple(part.column for part in index.key) in helpers.get(table.name, [])
+        if repeats and not (index.storing or index.unique):
+            message = f"A foreign key already keeps a helper index on the columns of {index.name}; Spanner writes both."
+            fix = f"queries may name the helper in FORCE_INDEX; then DROP INDEX {index.name}"
+            yield "low", f"index {index.name}", message, fix
 
 
 @rule("SPL403", "foreign key that nobody checks", "facts.md 5.1")

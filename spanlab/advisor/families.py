@@ -59,7 +59,10 @@ def two_rules(case: Case) -> Found:
         for fk in table.foreign_keys:
             if fk.enforced and _repeats_interleaving(case, table, fk.columns, fk.referenced_table):
                 name = fk.name or f"the foreign key on ({', '.join(fk.columns)})"
-                message = f"{name} repeats what INTERLEAVE IN PARENT {table.interleave.table} enforces: a check more for each write."
+                message = (
+                    f"{name} repeats what INTERLEAVE IN PARENT {table.interleave.table} enforces: a check more "
+                    "for each write."
+                )
                 fix = f"ALTER TABLE {table.name} DROP CONSTRAINT {fk.name}" if fk.name else "drop the foreign key"
                 yield "medium", f"table {table.name}", message, fix
 
@@ -84,7 +87,10 @@ def family_that_is_not_one(case: Case) -> Found:
         by_key.setdefault(signature, table)
         if owner is None or table.interleave or _related(table, owner):
             continue
-        message = f"The key of {table.name} begins with the whole key of {owner.name}. Read together? Then interleave; else ignore."
+        message = (
+            f"The key of {table.name} begins with the whole key of {owner.name}. Read together? Then "
+            "interleave; else ignore."
+        )
         yield (
             "low",
             f"table {table.name}",
@@ -112,7 +118,10 @@ def index_that_could_stay_local(case: Case) -> Found:
             continue
         head = [(p.column.casefold(), p.desc) for p in index.key[: len(parent.key)]]
         if head == [(p.column.casefold(), p.desc) for p in parent.key] and len(index.key) > len(parent.key):
-            message = f"Every entry of {index.name} begins with the key of {parent.name}; interleaved, its commits stay local."
+            message = (
+                f"Every entry of {index.name} begins with the key of {parent.name}; interleaved, its commits "
+                "stay local."
+            )
             fix = (
                 f"CREATE INDEX … ON {table.name} (…), INTERLEAVE IN {parent.name}, if each query names the parent's key"
             )

@@ -1,6 +1,7 @@
 """What the advisor says: one finding a problem, with the rule, the place, the reason and the mend.
 
-A severity tells what happens if nothing is done: "high" means that Spanner refuses the statement, "medium" that it works
+A severity tells what happens if nothing is done: "high" means that Spanner refuses the statement, "medium" that it
+works
 and will hurt, "low" that it is worth knowing.
 """
 
@@ -19,7 +20,8 @@ class Finding:
     """One remark about a schema.
 
     `rule` is a stable code ("SPL101"), `name` its readable name; `subject` is what it is about ("table Orders",
-    "index OrdersByDate"); `message` says what happens, `fix` what to write instead (DDL where there is one, else advice,
+    "index OrdersByDate"); `message` says what happens, `fix` what to write instead (DDL where there is one, else
+    advice,
     else ""); `source` is the fact or document behind it; `line` is where the subject stands in the text that was
     read, None for a schema that did not come from one text.
     """

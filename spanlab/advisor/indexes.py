@@ -42,7 +42,10 @@ def hot_index(case: Case) -> Found:
                 continue
             if index.not_null or (share is None and _mostly_null(first.name)):
                 severity = "low"
-        message = f"New entries of {index.name} always go to one end: it begins with {first.name} ({grown}). Writes of {table.name} stop at what one split takes."
+        message = (
+            f"New entries of {index.name} always go to one end: it begins with {first.name} ({grown}). Writes "
+            f"of {table.name} stop at what one split takes."
+        )
         fix = (
             f"a shard in front: CREATE INDEX … ON {table.name} (ShardId, {first.name}), "
             "or the entity first, or interleave the index in its parent"
@@ -142,7 +145,10 @@ def full_of_nulls(case: Case) -> Found:
         if (share is None and not flagged) or (share is not None and share <= 0.5):
             continue
         kept = f" NULL_FILTERED would keep {1 - share:.0%} of its entries." if share is not None else ""
-        message = f"{index.name} has an entry for each row of {table.name} whose {first.name} is NULL, all side by side.{kept}"
+        message = (
+            f"{index.name} has an entry for each row of {table.name} whose {first.name} is NULL, all side by "
+            f"side.{kept}"
+        )
         fix = f"CREATE NULL_FILTERED INDEX {index.name} ON {table.name} (…), unless queries look for IS NULL"
         yield ("medium" if share is not None else "low"), f"index {index.name}", message, fix
 
@@ -191,11 +197,17 @@ def few_values_in_front(case: Case) -> Found:
             continue
         behind = case.grows(table, rest[0]) if rest else ""
         if behind in ("time", "commit timestamp", "counter"):
-            message = f"{first.name} has few values and new rows share one: {index.name} grows at the end of that one by {rest[0].name}."
+            message = (
+                f"{first.name} has few values and new rows share one: {index.name} grows at the end of that one "
+                f"by {rest[0].name}."
+            )
             fix = f"a shard in front: CREATE INDEX … ON {table.name} (ShardId, {first.name}, {rest[0].name})"
             yield ("low" if case.quiet(table.name) else "medium"), f"index {index.name}", message, fix
         elif not rest and first.type.name == "BOOL" and not index.unique:
-            message = f"{index.name} has two values: it narrows a query only for the rare one, and costs a write for every row."
+            message = (
+                f"{index.name} has two values: it narrows a query only for the rare one, and costs a write for "
+                "every row."
+            )
             fix = f"a sparse index: a virtual column AS (IF({first.name}, TRUE, NULL)) and NULL_FILTERED"
             yield "low", f"index {index.name}", message, fix
 
@@ -206,5 +218,8 @@ def index_led_by_date(case: Case) -> Found:
     for index, table in case.indexes:
         first = table.column(index.key[0].column) if index.key else None
         if first and case.grows(table, first) == "date" and not _led_by_interleaving(case, index):
-            message = f"All entries of {index.name} for one {first.name} lie together; if it is the day of the write, they move on at midnight."
+            message = (
+                f"All entries of {index.name} for one {first.name} lie together; if it is the day of the write, "
+                "they move on at midnight."
+            )
             yield "low", f"index {index.name}", message, "fine for rare writes; else a shard or the entity in front"

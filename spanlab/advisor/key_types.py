@@ -17,7 +17,10 @@ def wide_key(case: Case) -> Found:
         texts = [c for c in columns if c.type.name in ("STRING", "BYTES")]
         open_ended = [c.name for c in texts if c.type.length is None]
         if open_ended:
-            message = f"{', '.join(open_ended)} may hold more than the 8 KiB of a whole key: such a row is refused when written."
+            message = (
+                f"{', '.join(open_ended)} may hold more than the 8 KiB of a whole key: such a row is refused "
+                "when written."
+            )
             yield (
                 "low",
                 f"table {table.name}",

@@ -90,7 +90,8 @@ def grows(column: Column) -> str:
 
 
 def few_values(column: Column, table: Table) -> bool:
-    """Whether the column takes a handful of values: BOOL, CHECK (x IN (…)) with at most ten, or a name such as Status."""
+    """Whether the column takes a handful of values: BOOL, CHECK (x IN (…)) with at most ten, or a name such as
+    Status."""
     if column.type.name == "BOOL" or _checked_to_few(column, table):
         return True
     said = words(column.name)
@@ -127,7 +128,8 @@ def _hash_remainder(expression: str) -> exp.Expr | None:
 def shard_formula(expression: str) -> tuple[str, int] | None:
     """How a shard is computed from a hash: ("signed" | "abs inside" | "repaired", number of shards), or None.
 
-    "signed" is MOD(FARM_FINGERPRINT(x), N), whose values run from -(N-1) to N-1; "abs inside" is MOD(ABS(hash), N), which
+    "signed" is MOD(FARM_FINGERPRINT(x), N), whose values run from -(N-1) to N-1; "abs inside" is MOD(ABS(hash), N),
+    which
     fails for one hash in 2^64; "repaired" are ABS(MOD(h, N)), MOD(MOD(h, N) + N, N) and h & (N-1) (facts.md 2.4).
     """
     node = _hash_remainder(expression)
