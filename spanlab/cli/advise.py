@@ -95,7 +95,10 @@ def as_github(report: Report) -> str:
         message = f"{f.message} {('Try: ' + f.fix) if f.fix else ''}".strip()
         for raw, escaped in (("%", "%25"), ("\r", "%0D"), ("\n", "%0A")):
             message = message.replace(raw, escaped)
-        return f"::{GITHUB_LEVEL[f.severity]} file={name},line={f.line or 1},title={f.rule} {f.name}::{f.subject}: {message}"
+        return (
+            f"::{GITHUB_LEVEL[f.severity]} file={name},line={f.line or 1},title={f.rule} {f.name}::{f.subject}: "
+            f"{message}"
+        )
 
     return "\n".join(line(name, f) for name, _, found in report for f in found)
 

@@ -49,7 +49,8 @@ def run(asked: argparse.Namespace) -> int:
     console = Console(highlight=False)
     console.print(
         f"{seen['committed']:,.0f} of {seen['offered']:,.0f} writes/s commit; {seen['busy_servers']} of {asked.nodes} "
-        f"servers work; p99 {seen['p99_ms']:,.0f} ms; the hottest split takes {seen['hottest_share']:.0%} of the writes."
+        f"servers work; p99 {seen['p99_ms']:,.0f} ms; the hottest split takes "
+        f"{seen['hottest_share']:.0%} of the writes."
     )
     console.print(bars(outcome.server_writes))
     return int(seen["committed"] < 0.97 * seen["offered"])
