@@ -12,6 +12,7 @@ Names are loaded when they are first used, so that `import spanlab` is quick.
 from __future__ import annotations
 
 import importlib
+import sys
 
 __version__ = "0.1.0"
 
@@ -21,27 +22,26 @@ _HOME = {
     "spanlab.farmhash": ("farm_fingerprint", "bit_reverse"),
     "spanlab.schema": ("Schema",),
     "spanlab.splits": (
-        "simulate", "sweep", "model", "Workload", "route", "can_cut",
+        "simulate", "sequence", "key_codes", "sweep", "model", "Workload", "route", "can_cut", "splits_file",
         "Uuid4", "Uuid1", "Uuid7", "Ulid", "Sequence", "BitReversed", "CommitTimestamp", "Now", "HotRow",
     ),
     "spanlab.advisor": ("advise",),
     "spanlab.storage": ("data",),
     "spanlab.query": ("Database", "read_plan"),
-    "spanlab.panels": ("compare", "panel"),
+    "spanlab.panels": ("compare", "cuts", "heat", "key_line", "panel"),
     "spanlab.course": ("check", "hint", "reveal", "reset", "progress"),
     "spanlab.course.sources": ("source", "glossary"),
     "spanlab.course.quiz": ("quiz",),
 }  # fmt: skip
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 
-__all__ = sorted(_MODULE_OF)  # noqa: PLE0605
+__all__ = sorted(_MODULE_OF)
 
 
 def __getattr__(name: str) -> object:
     if name not in _MODULE_OF:
-        from spanlab.errors import suggest
-
-        raise AttributeError(f"spanlab has no {name!r}.{suggest(name, _MODULE_OF)}")
+        # Python itself adds the nearest name to the message
+        raise AttributeError(f"module 'spanlab' has no attribute {name!r}", name=name, obj=sys.modules[__name__])
     value = getattr(importlib.import_module(_MODULE_OF[name]), name)
     globals()[name] = value
     return value

@@ -27,7 +27,8 @@ class Option:
 
 @dataclass(frozen=True)
 class Question:
-    """One question. `id` is "3.Q1" for the lesson's or lab's own, "C17" for the mock exam's; `lessons` says what to reread."""
+    """One question. `id` is "3.Q1" for the lesson's or lab's own, "C17" for the mock exam's; `lessons` says what
+    to reread."""
 
     id: str
     domain: str
