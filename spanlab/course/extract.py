@@ -1,11 +1,12 @@
 """Reading an answer out of a notebook cell without running it.
 
-An answer is plain data: literals, names set earlier in the same cell, joined strings, arithmetic and containers. That much
-can be read from the syntax tree, so 300 notebooks of strangers can be marked and not a line of them runs. Whatever is not
-plain data is called so (`NotStatic`), with the line and the construct, and is neither guessed nor executed.
+An answer is plain data: literals, names set earlier in the same cell, joined strings, arithmetic and containers. That
+much can be read from the syntax tree, so 300 notebooks of strangers can be marked and not a line of them runs.
+Whatever is not plain data is called so (`NotStatic`), with the line and the construct, and is neither guessed nor
+executed.
 
-Every step is bounded: the size of the text, the depth of the tree, the size of numbers and strings. A cell that was made to
-keep a reader busy is refused in the same words as one that merely calls a function.
+Every step is bounded: the size of the text, the depth of the tree, the size of numbers and strings. A cell that was
+made to keep a reader busy is refused in the same words as one that merely calls a function.
 """
 
 from __future__ import annotations
@@ -20,9 +21,10 @@ from typing import Any
 
 MAX_SOURCE = 50_000
 """Characters of a cell that are still read. The longest reference answer has about 2,500."""
-MAX_ITEMS = 20_000
-"""Items of a container, and characters of a string, that an expression may build."""
-MAX_DEPTH = 40
+MAX_ITEMS = 500_000
+"""Items and characters that all expressions of a cell may build together; what stands there twice counts twice."""
+MAX_MAGICS = 30
+MAX_DEPTH = 120
 MAX_BITS = 256
 
 
@@ -71,18 +73,22 @@ def parse_cell(source: str) -> ast.Module:
     """
     if len(source) > MAX_SOURCE:
         raise Unreadable(f"the cell has {len(source):,} characters; an answer has at most {MAX_SOURCE:,}")
-    plain = re.sub(r"(?m)^[ \t]*[%!?][^\n]*$", "", source) if re.search(r"(?m)^[ \t]*[%!?]", source) else source
-    for text in dict.fromkeys((source, plain)):  # a line of a SQL string may start with % and is then no magic
+    lines = source.split("\n")
+    for _ in range(MAX_MAGICS):
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # "\d" in a string is the learner's warning, not the grader's
-                return ast.parse(text)
+                return ast.parse("\n".join(lines))
         except SyntaxError as error:
-            problem: Exception = error
-            where = f"line {error.lineno}: {error.msg}"
-        except (ValueError, RecursionError, MemoryError) as error:
-            problem, where = error, "nested too deeply, or with characters that Python does not read"
-    raise Unreadable(f"the cell is not Python ({where})") from problem
+            # inside a text in quotes a line may begin with % and is no magic: only where Python stumbles is it one
+            if error.lineno is None or not re.match(r"[ \t]*[%!?]", lines[error.lineno - 1 : error.lineno][0]):
+                raise Unreadable(f"the cell is not Python (line {error.lineno}: {error.msg})") from None
+            lines[error.lineno - 1] = ""
+        except (ValueError, RecursionError, MemoryError):
+            raise Unreadable(
+                "the cell is not Python that can be read: too deeply nested, or strange characters"
+            ) from None
+    raise Unreadable(f"the cell has more than {MAX_MAGICS} lines that are not Python")
 
 
 def answer_in(source: str, challenge_id: str) -> Any:
@@ -91,17 +97,13 @@ def answer_in(source: str, challenge_id: str) -> Any:
     Returns `...` where the cell holds neither. Raises NotStatic or Unreadable.
     """
     tree = parse_cell(source)
-    names: dict[str, ast.expr | None] = {}
-    found: ast.expr | None = None
+    reader = _Reader()
     for statement in tree.body:
         call = _check_call(statement, challenge_id)
         if call is not None:
-            return _Reader(names).value(call)
-        _assign(statement, names)
-        found = names.get("answer", found)
-    if "answer" in names and found is None:
-        raise NotStatic("`answer` is set in a way that is not plain data")
-    return ... if found is None else _Reader(names).value(found)
+            return reader.value(call)
+        _assign(statement, reader)
+    return reader.value(ast.Name("answer")) if "answer" in reader.names else ...
 
 
 def checked_ids(source: str) -> list[str]:
@@ -110,7 +112,7 @@ def checked_ids(source: str) -> list[str]:
         tree = parse_cell(source)
     except Unreadable:
         return []
-    return [c.args[0].value for s in tree.body if (c := _call_of(s)) is not None and _is_check(c)]  # type: ignore[attr-defined]
+    return [found for statement in tree.body if (found := _checked_id(_call_of(statement))) is not None]
 
 
 def _call_of(statement: ast.stmt) -> ast.Call | None:
@@ -118,53 +120,66 @@ def _call_of(statement: ast.stmt) -> ast.Call | None:
     return value if isinstance(value, ast.Call) else None
 
 
-def _is_check(call: ast.Call) -> bool:
+def _checked_id(call: ast.Call | None) -> str | None:
+    """The id in `….check("id", …)`; None for any other call."""
+    if call is None or not call.args or not isinstance(call.args[0], ast.Constant):
+        return None
     name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
-    return (
-        name == "check" and bool(call.args) and isinstance(call.args[0], ast.Constant) and type(call.args[0].value) is str
-    )
+    wanted = call.args[0].value
+    return wanted if name == "check" and type(wanted) is str else None
 
 
 def _check_call(statement: ast.stmt, challenge_id: str) -> ast.expr | None:
     """The answer's expression where the statement is `….check(challenge_id, <expression>)`."""
     call = _call_of(statement)
-    if call is None or not _is_check(call) or call.args[0].value != challenge_id:  # type: ignore[attr-defined]
+    if call is None or _checked_id(call) != challenge_id:
         return None
     if len(call.args) > 1:
         return call.args[1]
     return next((k.value for k in call.keywords if k.arg == "answer"), ast.Constant(...))
 
 
-def _assign(statement: ast.stmt, names: dict[str, ast.expr | None]) -> None:
-    """Note the plain `name = expression` of a statement. Any other way to set a name makes that name unknown (None)."""
-    if isinstance(statement, ast.Assign) and all(isinstance(t, ast.Name) for t in statement.targets):
-        bound = _freeze(statement.value, names)
-        for target in statement.targets:
-            names[target.id] = bound  # type: ignore[attr-defined]
+def _assign(statement: ast.stmt, reader: _Reader) -> None:
+    """Note the plain `name = expression` of a statement. Any other way to touch a name makes its value unknown."""
+    if isinstance(statement, ast.Assign) and all(isinstance(target, ast.Name) for target in statement.targets):
+        bound = _freeze(statement.value, reader)
+        reader.names |= {target.id: bound for target in statement.targets if isinstance(target, ast.Name)}
         return
     if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name) and statement.value is not None:
-        names[statement.target.id] = _freeze(statement.value, names)
+        reader.names[statement.target.id] = _freeze(statement.value, reader)
         return
     for node in ast.walk(statement):
-        if isinstance(node, ast.Name) and isinstance(node.ctx, (ast.Store, ast.Del)):
-            names[node.id] = None
-        elif isinstance(node, ast.Attribute | ast.Subscript) and isinstance(node.ctx, (ast.Store, ast.Del)):
-            root = node.value
-            while isinstance(root, ast.Attribute | ast.Subscript):
-                root = root.value
-            if isinstance(root, ast.Name):
-                names[root.id] = None
-        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name):
-            if node.func.value.id in names:  # answer.append(…) may change what the name holds
-                names[node.func.value.id] = None
+        changed = _changed_name(node)
+        if changed is not None and (isinstance(node, ast.Name) or changed in reader.names):
+            reader.names[changed] = _Refused(f"`{changed}` is changed in a way that is not plain data")
 
 
-def _freeze(expression: ast.expr, names: dict[str, ast.expr | None]) -> ast.expr:
+def _changed_name(node: ast.AST) -> str | None:
+    """The name whose value a node may change: `name`, `name[0]`, `name.x` as targets, and `name.append(…)`."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        node = node.func
+    elif not isinstance(getattr(node, "ctx", None), ast.Store | ast.Del):
+        return None
+    while isinstance(node, ast.Attribute | ast.Subscript):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else None
+
+
+def _freeze(expression: ast.expr, reader: _Reader) -> ast.expr:
     """The expression as it stands now: later assignments to the names in it must not change it."""
     try:
-        return ast.Constant(_Reader(names).value(expression))
+        return ast.Constant(reader.value(expression))
     except NotStatic as reason:
         return _Refused(str(reason))
+
+
+def _weight(value: Any) -> int:
+    """Items and characters of a value, every occurrence counted."""
+    if isinstance(value, str | bytes):
+        return 1 + len(value)
+    if isinstance(value, dict):
+        return 1 + sum(_weight(k) + _weight(v) for k, v in value.items())
+    return 1 + sum(map(_weight, value)) if isinstance(value, list | tuple | set) else 1
 
 
 class _Refused(ast.expr):
@@ -176,10 +191,16 @@ class _Refused(ast.expr):
 
 
 class _Reader:
-    """Evaluates an expression made of plain data. `names` holds what the cell has set before it."""
+    """Evaluates expressions made of plain data. `names` holds what the cell has set so far."""
 
-    def __init__(self, names: dict[str, ast.expr | None]) -> None:
-        self.names = names
+    def __init__(self) -> None:
+        self.names: dict[str, ast.expr] = {}
+        self.left = MAX_ITEMS
+
+    def _spend(self, items: int, node: ast.expr) -> None:
+        self.left -= items
+        if self.left < 0:
+            raise NotStatic(f"line {getattr(node, 'lineno', 1)}: too many characters or items for an answer")
 
     def value(self, node: ast.expr, depth: int = 0) -> Any:
         if depth > MAX_DEPTH:
@@ -187,26 +208,28 @@ class _Reader:
         match node:
             case _Refused():
                 raise NotStatic(node.reason)
-            case ast.Constant():
-                return node.value
-            case ast.Name(id=name) if self.names.get(name) is not None:
-                return self.value(self.names[name], depth + 1)  # type: ignore[arg-type]
+            case ast.Constant(value=value):
+                self._spend(_weight(value), node)
+                if isinstance(value, int) and value.bit_length() > MAX_BITS:
+                    raise NotStatic(f"line {getattr(node, 'lineno', 1)}: a number too large for an answer")
+                return value
+            case ast.Name(id=name) if name in self.names:
+                return self.value(self.names[name], depth + 1)
             case ast.List(elts=items) | ast.Tuple(elts=items) | ast.Set(elts=items):
                 values = [self.value(item, depth + 1) for item in items]
                 return self._container(node, values)
-            case ast.Dict(keys=keys, values=items) if all(k is not None for k in keys):
-                pairs = [(self.value(k, depth + 1), self.value(v, depth + 1)) for k, v in zip(keys, items, strict=True)]  # type: ignore[arg-type]
-                return self._container(node, pairs)
+            case ast.Dict(keys=keys, values=items) if None not in keys:
+                names = [self.value(key, depth + 1) for key in keys if key is not None]
+                values = [self.value(item, depth + 1) for item in items]
+                return self._container(node, list(zip(names, values, strict=True)))
             case ast.UnaryOp(op=op, operand=operand) if type(op) in _UNARY:
                 return self._number(node, _UNARY[type(op)], self.value(operand, depth + 1))
             case ast.BinOp(left=left, op=op, right=right) if type(op) in _BINARY:
                 return self._binary(node, self.value(left, depth + 1), self.value(right, depth + 1))
             case ast.JoinedStr(values=parts):
                 return self._joined(parts, depth)
-            case ast.Call(func=ast.Attribute(value=inner, attr=name), args=[], keywords=[]) if name in _STRING_METHODS:
-                text = self.value(inner, depth + 1)
-                if type(text) is str:
-                    return _STRING_METHODS[name](text)
+            case ast.Call(func=ast.Attribute(value=glue, attr="join"), args=[parts], keywords=[]):
+                return self._join(node, self.value(glue, depth + 1), self.value(parts, depth + 1))
         kind = type(node).__name__
         what = _NAMES.get(kind, kind)
         detail = f" `{ast.unparse(node)[:40]}`" if kind in ("Call", "Name", "Attribute") else ""
@@ -216,7 +239,9 @@ class _Reader:
         try:
             if isinstance(node, ast.Dict):
                 return dict(values)
-            return values if isinstance(node, ast.List) else tuple(values) if isinstance(node, ast.Tuple) else set(values)
+            return (
+                values if isinstance(node, ast.List) else tuple(values) if isinstance(node, ast.Tuple) else set(values)
+            )
         except TypeError:
             raise NotStatic(f"line {node.lineno}: a list or dict cannot be a key or a member of a set") from None
 
@@ -226,9 +251,12 @@ class _Reader:
         if any(type(v) is int and v.bit_length() > MAX_BITS for v in values):
             raise NotStatic(f"line {node.lineno}: a number too large for an answer")
         try:
-            return apply(*values)
+            result = apply(*values)
         except (ArithmeticError, ValueError) as error:
             raise NotStatic(f"line {node.lineno}: {error}") from None
+        if type(result) not in _NUMBERS:
+            raise NotStatic(f"line {node.lineno}: the result is not a real number")
+        return result
 
     def _binary(self, node: ast.BinOp, left: Any, right: Any) -> Any:
         kinds = (type(left), type(right))
@@ -236,7 +264,7 @@ class _Reader:
             return self._sized(node, len(left) + len(right), lambda: left + right)
         if isinstance(node.op, ast.Mult) and int in kinds and (str in kinds or list in kinds or tuple in kinds):
             sequence, times = (left, right) if type(right) is int else (right, left)
-            return self._sized(node, len(sequence) * max(0, times), lambda: sequence * times)
+            return self._sized(node, _weight(sequence) * max(0, times), lambda: sequence * times)
         if isinstance(node.op, ast.Pow) and all(k in _NUMBERS for k in kinds):
             size = math.log2(abs(left) or 1) * abs(right) if abs(right) < 1e6 and abs(left) < 1e300 else math.inf
             if size > MAX_BITS:
@@ -244,8 +272,7 @@ class _Reader:
         return self._number(node, _BINARY[type(node.op)], left, right)
 
     def _sized(self, node: ast.expr, size: int, build: Callable[[], Any]) -> Any:
-        if size > MAX_ITEMS:
-            raise NotStatic(f"line {node.lineno}: {size:,} characters or items are too many for an answer")
+        self._spend(size, node)
         return build()
 
     def _joined(self, parts: list[ast.expr], depth: int) -> str:
@@ -253,7 +280,7 @@ class _Reader:
         text: list[str] = []
         for part in parts:
             if isinstance(part, ast.Constant):
-                text.append(part.value)
+                text.append(str(part.value))
             elif isinstance(part, ast.FormattedValue) and part.conversion == -1 and part.format_spec is None:
                 value = self.value(part.value, depth + 1)
                 if type(value) not in (str, int, float, bool):
@@ -261,10 +288,10 @@ class _Reader:
                 text.append(str(value))
             else:
                 raise NotStatic(f"line {part.lineno}: a format inside an f-string is not plain data")
-        joined = sum(map(len, text))
-        if joined > MAX_ITEMS:
-            raise NotStatic(f"{joined:,} characters are too many for an answer")
         return "".join(text)
 
-
-_STRING_METHODS: dict[str, Callable[[str], str]] = {"strip": str.strip, "upper": str.upper, "lower": str.lower}
+    def _join(self, node: ast.expr, glue: Any, parts: Any) -> str:
+        if type(glue) is not str or type(parts) not in (list, tuple) or not all(type(p) is str for p in parts):
+            raise NotStatic(f"line {node.lineno}: join takes a list of strings")
+        size = sum(map(len, parts)) + len(glue) * len(parts)
+        return str(self._sized(node, size, lambda: glue.join(parts)))

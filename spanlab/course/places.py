@@ -19,7 +19,9 @@ def course_root(start: Path | None = None) -> Path | None:
         if (folder / "course.py").is_file() and (folder / "lessons").is_dir():
             return folder
     # inside the project without a finished copy around it, pyproject.toml and lessons/ do as well
-    return next((f for f in (here, *here.parents) if (f / "pyproject.toml").is_file() and (f / "lessons").is_dir()), None)
+    return next(
+        (f for f in (here, *here.parents) if (f / "pyproject.toml").is_file() and (f / "lessons").is_dir()), None
+    )
 
 
 def chapter_of(challenge_id: str) -> str:
@@ -28,8 +30,8 @@ def chapter_of(challenge_id: str) -> str:
 
 
 def cell_id(challenge_id: str) -> str:
-    """The notebook cell that holds a challenge's answer: "1.3" -> "ch-1-3", "B.5" -> "ch-b-5"."""
-    return "ch-" + challenge_id.replace(".", "-").lower()
+    """The notebook cell that holds a challenge's answer: "1.3" -> "ch-1-3", "1.P1" -> "ch-1-P1"."""
+    return "ch-" + challenge_id.replace(".", "-")
 
 
 def notebook_of(chapter: str, root: Path) -> Path | None:

@@ -1,7 +1,9 @@
 """`sl.quiz("03")`: the exam-style questions of a lesson, one at a time, with a reason for every option after answering.
 
-Everything works by keyboard: the arrow keys choose, Tab goes to the buttons. Whoever opens the notebook without running it
-reads the questions as text. What was answered is remembered beside the challenges, under the question's own number; quiz
+Everything works by keyboard: the arrow keys choose, Tab goes to the buttons. Whoever opens the notebook without
+running it
+reads the questions as text. What was answered is remembered beside the challenges, under the question's own number;
+quiz
 points are counted apart from challenge points.
 """
 
@@ -117,7 +119,8 @@ class Quiz:
             )
             reasons = verdict(question, ())[1].partition("</p>")[2]
             parts.append(
-                f"<p><b>{question.id}</b> {escape(question.stem)}</p><ul style='list-style:none;padding-left:1em'>{options}</ul>"
+                f"<p><b>{question.id}</b> {escape(question.stem)}</p>"
+                f"<ul style='list-style:none;padding-left:1em'>{options}</ul>"
                 f"<details><summary>Answer and reasons</summary><p>{', '.join(question.right)}</p>{reasons}</details>"
             )
         return "".join(parts)

@@ -1,0 +1,236 @@
+"""Lesson 1, A key is an address: its prediction and its four challenges."""
+
+from __future__ import annotations
+
+from spanlab.course.challenge import Challenge, Criterion, Outcome, WrongAnswer
+from spanlab.course.criteria import (
+    Design,
+    advice_lacks,
+    committed,
+    each_item,
+    has_columns,
+    hottest,
+    key_of,
+    number_is,
+    p99,
+)
+from spanlab.course.kinds import Choice, ListOf, Number, Ordering, ddl
+
+TITLE = "A key is an address"
+_TOPIC = "Storing data: choosing a primary key for Spanner"
+
+prediction = Challenge(
+    id="1.P1",
+    title="From 3 nodes to 30",
+    points=0,
+    kind=Choice("abcd"),
+    hints=("Each new row goes to the split that owns its key. Which split is that, a second later?",),
+    note="c: the same. Every new row is later than all others, so all go to the last split, and one leader "
+    "serves that split.",
+    topic=_TOPIC,
+)
+
+_KEYS = ("B4", "B40", "Kx", "T80", "t")
+
+who_owns = Challenge(
+    id="1.1",
+    title="Who owns this key?",
+    points=2,
+    kind=ListOf(Number("split", whole=True), 5),
+    criteria=each_item([f'split of "{key}"' for key in _KEYS], (1, 2, 3, 3, 4)),
+    wrong=(
+        WrongAnswer(
+            [2, 2, 3, 3, 4],
+            '"B4": a shorter string that begins a longer one sorts before it, so B4 < B40.',
+            lambda a: a[0] == 2,
+        ),
+        WrongAnswer(
+            [1, 1, 3, 3, 4],
+            '"B40": the start of a split belongs to it; a range is closed on the left, open on the right.',
+            lambda a: a[1] == 1,
+        ),
+        WrongAnswer(
+            [1, 2, 3, 4, 4],
+            '"T80": compare character by character: after the T, 8 < 9, so T80 < T9.',
+            lambda a: a[3] == 4,
+        ),
+        WrongAnswer(
+            [1, 2, 3, 3, 3],
+            '"t": the order is by code point; small letters come after all capitals.',
+            lambda a: a[4] in (1, 3),
+        ),
+    ),
+    hints=(
+        "Write the four borders in a row, and place each key between two of them.",
+        "Strings are compared one code point after the other; a string that begins another is the smaller one.",
+        "Exactly one of the five keys sits on a border. A border is the first key of the split to its right.",
+    ),
+    note="Study guides draw borders like 1000–1999, closed on both sides. Spanner's splits are [start, limit): "
+    "the limit is the next one's start.",
+    topic=_TOPIC,
+)
+
+_VISITS = (("7", 1), ("07", 1), ("10", 9), ("10", 12), ("10", None), (None, 5))
+_VISITS_SORTED = ((None, 5), ("07", 1), ("10", 12), ("10", 9), ("10", None), ("7", 1))
+
+
+def _whole_order(answer: tuple[tuple[str | None, int | None], ...]) -> Outcome:
+    wrong = sum(a != b for a, b in zip(answer, _VISITS_SORTED, strict=True))
+    return Outcome(
+        float(not wrong), f"{wrong} of 6 keys stand elsewhere" if wrong else "all six stand where Spanner puts them"
+    )
+
+
+def _null_code_first(answer: tuple[tuple[str | None, int | None], ...]) -> Outcome:
+    place = answer.index((None, 5)) + 1
+    return Outcome(float(place == 1), f"it stands at place {place}")
+
+
+def _null_number_last(answer: tuple[tuple[str | None, int | None], ...]) -> Outcome:
+    last = [row for row in answer if row[0] == "10"][-1]
+    return Outcome(float(last == ("10", None)), f'the group "10" ends with {last!r}')
+
+
+in_order = Challenge(
+    id="1.2",
+    title="Put it in order",
+    points=2,
+    kind=Ordering(_VISITS),
+    criteria=(
+        Criterion(60, "the whole order", _whole_order),
+        Criterion(20, "NULL comes first in the ascending column Code", _null_code_first),
+        Criterion(20, "NULL comes last in the descending column Nr", _null_number_last),
+    ),
+    wrong=(
+        WrongAnswer(
+            [(None, 5), ("07", 1), ("7", 1), ("10", 12), ("10", 9), ("10", None)],
+            "Code is text: '1' < '7', and the length does not matter, so \"10\" comes before \"7\".",
+            lambda a: a.index(("7", 1)) < max(i for i, row in enumerate(a) if row[0] == "10"),
+        ),
+        WrongAnswer(
+            [(None, 5), ("07", 1), ("10", 9), ("10", 12), ("10", None), ("7", 1)],
+            "Nr is DESC: within one Code the larger number comes first, 12 before 9.",
+            lambda a: a.index(("10", 9)) < a.index(("10", 12)),
+        ),
+        WrongAnswer(
+            [(None, 5), ("07", 1), ("10", None), ("10", 12), ("10", 9), ("7", 1)],
+            'NULL is the smallest value, and DESC turns the order round: within "10" it comes last.',
+            lambda a: next(row for row in a if row[0] == "10") == ("10", None),
+        ),
+        WrongAnswer(
+            [("07", 1), ("10", 12), ("10", 9), ("10", None), ("7", 1), (None, 5)],
+            "Code is ascending: NULL comes before everything, so (None, 5) is the very first key.",
+            lambda a: a[-1] == (None, 5),
+        ),
+    ),
+    hints=(
+        "Sort by Code alone first, and sort it as text.",
+        "Within one Code the big numbers come first.",
+        "NULL is smaller than any value. Ascending puts it first, descending last: apply that to both columns.",
+    ),
+    note="Zero-padding, '0007', makes text sort like numbers. The keys it makes still grow, so it is no cure "
+    "for a hotspot.",
+    topic=_TOPIC,
+)
+
+_HITS = {"HitAt": "now", "Path": "zipf(2000, 1.1)"}
+
+
+def _hits(answer: str, seed: int) -> Design:
+    return Design(answer, "PageHits", writes_per_second=12_000, values=_HITS, nodes=10, seed=seed)
+
+
+def _page_hits(key: str, id_column: str = "") -> str:
+    return (
+        f"CREATE TABLE PageHits ({id_column}HitAt TIMESTAMP NOT NULL OPTIONS (allow_commit_timestamp = true), "
+        f"Path STRING(2048)) PRIMARY KEY ({key})"
+    )
+
+
+_RANDOM_ID = "HitId STRING(36) NOT NULL DEFAULT (GENERATE_UUID()), "
+
+page_hits = Challenge(
+    id="1.3",
+    title="Page hits that pile up",
+    points=4,
+    kind=ddl(),
+    look=_hits,
+    criteria=(
+        committed(40, 11_700),
+        hottest(20, 0.10),
+        p99(20, 25),
+        has_columns(10, {"HitAt": "TIMESTAMP", "Path": "STRING"}, commit_timestamp="HitAt"),
+        advice_lacks(10, ("SPL101", "SPL103")),
+    ),
+    wrong=(
+        WrongAnswer(
+            _page_hits("HitAt DESC"),
+            "DESC mirrors the order: now every insert goes to the first split instead of the last, and it is "
+            "still one split.",
+            lambda d: key_of(d)[0] == ("hitat", True),
+        ),
+        WrongAnswer(
+            _page_hits("HitAt, HitId", _RANDOM_ID),
+            "The first column decides where a row goes, and that is still the time. A random second column "
+            "comes too late.",
+            lambda d: len(key_of(d)) > 1 and key_of(d)[0] == ("hitat", False),
+        ),
+        WrongAnswer(
+            _page_hits("HitAt"),
+            "The key is still the time alone: the newest row is always the last one, so one split takes them all.",
+            lambda d: key_of(d) == [("hitat", False)],
+        ),
+        WrongAnswer(
+            _page_hits("Path, HitAt"),
+            "Spread, but one popular page takes about a sixth of all hits and stays one growing tail. And two "
+            "hits on one page in the same microsecond would have the same key.",
+            lambda d: key_of(d)[0][0] == "path",
+        ),
+        WrongAnswer(
+            _page_hits("HitId", "HitId INT64 NOT NULL, "),
+            "Who makes HitId? The database needs a DEFAULT or an IDENTITY for it. A counter in the application "
+            "would be the same tail again.",
+            lambda d: d.unfilled() != [],
+        ),
+        WrongAnswer(
+            "CREATE TABLE PageHits (HitId STRING(36) NOT NULL DEFAULT (GENERATE_UUID()), Path STRING(2048)) "
+            "PRIMARY KEY (HitId)",
+            "The time of the hit must survive: keep HitAt as a column. It only must not lead the key.",
+            lambda d: d.table.column("HitAt") is None,
+        ),
+    ),
+    hints=(
+        "Which column decides where a new row goes? Draw the key line, and a dot for each of the next ten rows.",
+        "The first column of the key should take many values in no order.",
+        "Add a column whose DEFAULT makes a random id, and let that column alone be the key.",
+    ),
+    note='The price: "all hits of the last hour" is no longer one contiguous range. Lesson 3 buys part of it back.',
+    topic=_TOPIC,
+)
+
+nodes_help = Challenge(
+    id="1.4",
+    title="When do nodes help?",
+    points=2,
+    kind=Number("nodes", whole=True),
+    criteria=(number_is(100, "the smallest number of nodes that commits 12,000 writes/s", 4, partly={6: 0.5}),),
+    wrong=(
+        WrongAnswer(3, "3 nodes commit 3 × 3,500 = 10,500 row writes/s, fewer than 12,000."),
+        WrongAnswer(6, "6 is right for the recommended 65 % CPU. The question asks for the bare minimum, at 100 %."),
+        WrongAnswer(7, "7 comes from 1,800, which is the ceiling of one split. A node carries many splits."),
+        WrongAnswer(
+            1,
+            "One busy server is the picture of the time key, and that one loses 10,200 of 12,000 "
+            "writes/s. The UUID table uses every node.",
+        ),
+    ),
+    hints=(
+        "The load is even, so no single split is the limit. Which limit is left?",
+        "One node commits 3,500 row writes/s at 100 % CPU.",
+        "Divide the load by what one node commits, and round up.",
+    ),
+    note='For the table keyed by time the answer would be "no number": one split stays one split.',
+    topic="Designing data processing: sizing Spanner",
+)
+
+CHALLENGES = (who_owns, in_order, prediction, page_hits, nodes_help)

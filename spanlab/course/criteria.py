@@ -1,0 +1,172 @@
+"""The words that criteria are made of: what an answer did, measured by the library.
+
+A schema that was handed in is looked at once (`Design`): it is parsed, its workload is simulated, and every criterion
+reads from that. Each criterion is a function of its weight and its limit, and says what it saw in numbers with units.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+from spanlab.catalog import Table
+from spanlab.course.challenge import Criterion, Outcome
+
+
+class Design:
+    """A schema that was handed in, with the workload it has to bear.
+
+    Raises SchemaError where the text is not DDL that Spanner takes, or lacks the table. What costs time (the
+    simulation) is done when a criterion first asks for it, and once.
+    """
+
+    def __init__(
+        self,
+        text: str,
+        table: str,
+        *,
+        writes_per_second: int,
+        values: Mapping[str, str],
+        nodes: int,
+        minutes: int = 10,
+        model: str = "study",
+        start: str = "warm",
+        seed: int = 0,
+    ) -> None:
+        from spanlab.schema import Schema  # reads SQL: not needed, and not loaded, by challenges about numbers
+
+        self.schema = Schema.from_ddl(text)
+        self.table: Table = self.schema.table(table)
+        present = {column.name.casefold() for column in self.table.columns}
+        self.values = {name: word for name, word in values.items() if name.casefold() in present}
+        self.writes_per_second, self.nodes, self.minutes = writes_per_second, nodes, minutes
+        self.model, self.start, self.seed = model, start, seed
+
+    @cached_property
+    def summary(self) -> dict[str, Any]:
+        """What the simulator makes of it: `run.summary()` of the last minute."""
+        from spanlab.splits import Workload, simulate
+
+        load = Workload(self.table.name, writes_per_second=self.writes_per_second, values=self.values)
+        run = simulate(
+            self.schema,
+            load,
+            nodes=self.nodes,
+            minutes=self.minutes,
+            model=self.model,
+            start=self.start,
+            seed=self.seed,
+        )
+        return dict(run.summary())
+
+    @cached_property
+    def rules(self) -> set[str]:
+        """The rules of the advisor that this schema breaks."""
+        from spanlab.advisor import advise
+
+        return {finding.rule for finding in advise(self.schema)}
+
+    def unfilled(self) -> list[str]:
+        """Columns that must have a value and get none: not from the workload, not from a default, not from Spanner."""
+        named = {name.casefold() for name in self.values}
+        keys = {part.column.casefold() for part in self.table.key}
+        return [
+            column.name
+            for column in self.table.columns
+            if (column.not_null or column.name.casefold() in keys)
+            and column.name.casefold() not in named
+            and column.default is None
+            and column.generated is None
+            and column.identity is None
+            and not column.auto_increment
+        ]
+
+
+def key_of(design: Design) -> list[tuple[str, bool]]:
+    """The primary key as (column in small letters, whether DESC)."""
+    return [(part.column.casefold(), part.desc) for part in design.table.key]
+
+
+def committed(weight: int, at_least: float) -> Criterion:
+    """Committed writes/s, mean of the last minute. A part of the weight is not given: too few is a design that
+    fails."""
+
+    def measure(design: Design) -> Outcome:
+        got, offered = design.summary["committed"], design.summary["offered"]
+        return Outcome(float(got >= at_least), f"{got:,.0f} of {offered:,.0f} writes/s commit")
+
+    return Criterion(weight, f"at least {at_least:,.0f} writes/s commit", measure)
+
+
+def hottest(weight: int, at_most: float) -> Criterion:
+    """The share of the table's writes that the hottest split takes."""
+
+    def measure(design: Design) -> Outcome:
+        share = design.summary["hottest_share"]
+        return Outcome(float(share <= at_most), f"the hottest split takes {100 * share:.3g} % of the writes")
+
+    return Criterion(weight, f"no split takes more than {100 * at_most:.0f} % of the writes", measure)
+
+
+def p99(weight: int, at_most_ms: float) -> Criterion:
+    """The commit latency that 99 of 100 commits keep to, in milliseconds."""
+
+    def measure(design: Design) -> Outcome:
+        got = design.summary["p99_ms"]
+        return Outcome(float(got <= at_most_ms), f"99 % commit within {got:.3g} ms")
+
+    return Criterion(weight, f"99 % of commits take at most {at_most_ms:.0f} ms", measure)
+
+
+def has_columns(weight: int, types: Mapping[str, str], *, commit_timestamp: str = "") -> Criterion:
+    """The business columns keep their names and types; one may have to stay a commit timestamp."""
+
+    def measure(design: Design) -> Outcome:
+        for name, type_name in types.items():
+            column = design.table.column(name)
+            if column is None:
+                return Outcome(0.0, f"{name} is missing")
+            if column.type.name != type_name:
+                return Outcome(0.0, f"{name} is {column.type}, not {type_name}")
+            if name == commit_timestamp and not column.commit_timestamp:
+                return Outcome(0.0, f"{name} lacks OPTIONS (allow_commit_timestamp = true)")
+        return Outcome(1.0, "all are there")
+
+    names = ", ".join(f"{name} (commit timestamp)" if name == commit_timestamp else name for name in types)
+    return Criterion(weight, f"the columns {names} are kept", measure)
+
+
+def advice_lacks(weight: int, rules: Sequence[str]) -> Criterion:
+    """The advisor has nothing to say under these rules."""
+
+    def measure(design: Design) -> Outcome:
+        broken = sorted(design.rules & set(rules))
+        return Outcome(
+            float(not broken), f"it warns with {', '.join(broken)}" if broken else "it has none of these warnings"
+        )
+
+    return Criterion(weight, f"sl.advise(schema) does not warn with {' or '.join(rules)}", measure)
+
+
+def each_item(names: Sequence[str], right: Sequence[Any]) -> tuple[Criterion, ...]:
+    """One criterion for each place of a list, all of the same weight; the right value is not told."""
+
+    def place(index: int) -> Callable[[Sequence[Any]], Outcome]:
+        return lambda answer: Outcome(float(answer[index] == right[index]), f"you say {answer[index]}")
+
+    return tuple(Criterion(100 // len(names), name, place(i)) for i, name in enumerate(names))
+
+
+def number_is(
+    weight: int, wanted: str, right: float, *, within: float = 0.0, partly: Mapping[float, float] | None = None
+) -> Criterion:
+    """A number, within a tolerance. `partly` gives near misses that a fair teacher would pay in part: {value:
+    share}."""
+
+    def measure(answer: float) -> Outcome:
+        if abs(answer - right) <= within:
+            return Outcome(1.0, f"{answer:,} is right")
+        return Outcome((partly or {}).get(answer, 0.0), f"{answer:,} is not")
+
+    return Criterion(weight, wanted, measure)
