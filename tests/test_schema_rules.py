@@ -448,3 +448,12 @@ BELOW = "CREATE TABLE Parts (EventId INT64 NOT NULL, N INT64) PRIMARY KEY (Event
 )  # fmt: skip
 def test_row_deletion_policies(setup, statement, at, words):
     check(setup, statement, at, words)
+
+
+def test_a_default_that_reads_its_own_column_is_not_told_to_generate_it_from_itself():
+    with pytest.raises(SchemaError) as refused:
+        Schema.from_ddl("CREATE TABLE M (Id INT64 NOT NULL DEFAULT (BIT_REVERSE(Id, TRUE))) PRIMARY KEY (Id)")
+    assert refused.value.hint.startswith("a sequence: Id INT64 DEFAULT")
+    with pytest.raises(SchemaError) as refused:
+        Schema.from_ddl("CREATE TABLE M (Id INT64 NOT NULL, N INT64 DEFAULT (Id + 1)) PRIMARY KEY (Id)")
+    assert refused.value.hint == "N INT64 AS (Id + 1) STORED"

@@ -119,7 +119,7 @@ def judge(challenge: Challenge, answer: object, *, seed: int = 0) -> Verdict:
     except Exception as error:
         return Verdict(challenge, UNREADABLE, message=_own_fault("reading", error))
     if challenge.is_prediction:
-        return Verdict(challenge, RECORDED, message=f"Recorded: {value}. Now look whether it happens.")
+        return Verdict(challenge, RECORDED, message=f"Recorded: {_said(value)}. Now look whether it happens.")
     try:
         evidence = challenge.look(value, seed)
     except SpanlabError as error:
@@ -127,6 +127,10 @@ def judge(challenge: Challenge, answer: object, *, seed: int = 0) -> Verdict:
     except Exception as error:
         return Verdict(challenge, UNREADABLE, message=_own_fault("reading", error))
     return _measure(challenge, value, evidence)
+
+
+def _said(value: Any) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
 def _measure(challenge: Challenge, value: Any, evidence: Any) -> Verdict:

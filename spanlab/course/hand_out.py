@@ -24,7 +24,7 @@ _TOP = [
     "LICENSE-TEXT.md",
     "CHANGELOG.md",
 ]
-_FOLDERS = ("spanlab", "lessons", "labs", ".devcontainer")
+_FOLDERS = ("spanlab", "lessons", "labs", "docs", ".devcontainer")
 _LEFT_OUT = ("__pycache__", ".ipynb_checkpoints")
 _DATE = (1980, 1, 1, 0, 0, 0)
 

@@ -135,11 +135,13 @@ def check_default(objects: Objects, table: Table, column: Column) -> None:
     for name in expressions.sequences_read(text):
         names.find_sequence(objects, name, "expression")
     if read := expressions.names_read(text):
+        of_itself = column.name.casefold() in (name.casefold() for name in read)
+        sequence = f"a sequence: {column.name} {column.type} DEFAULT (GET_NEXT_SEQUENCE_VALUE(SEQUENCE …))"
         raise Refusal(
             f"{what} cannot read a column ({read[0]}); only a generated column can.",
             read[0],
             "expression",
-            hint=f"{column.name} {column.type} AS ({text}) STORED",
+            hint=sequence if of_itself else f"{column.name} {column.type} AS ({text}) STORED",
             rule="SPL408",
         )
     if is_pending(text) and not column.commit_timestamp:
