@@ -48,6 +48,7 @@ def run_environment(scratch: Path) -> dict[str, str]:
     return os.environ | {
         "PYTHONHASHSEED": "0",
         "SPANLAB_PROGRESS": str(scratch / "progress"),
+        "SPANLAB_BARS": "off",
         "IPYTHONDIR": str(scratch / "ipython"),
         "PYDEVD_DISABLE_FILE_VALIDATION": "1",  # the debugger's advice would stand in the first cell's output
     }

@@ -1,0 +1,212 @@
+"""What a column holds, read from the schema.
+
+A DEFAULT, an IDENTITY, a commit timestamp or a stored generated column says how its values come about, so a workload
+need not. What the schema says nowhere, and the workload does not say either, is an error that names the column and the
+line to add: nothing is guessed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from sqlglot import exp
+
+from spanlab.catalog import Column, Identity, Sequence, Table
+from spanlab.splits import choices, composite, keys
+from spanlab.splits.choices import Values
+from spanlab.splits.keys import Key
+from spanlab.splits.words import MOST_SHARDS
+from spanlab.sql import parse_expression
+
+LawOf = Callable[[str], Key]
+"""The law of another column of the table, by name."""
+
+RANDOM_IDS = ("GENERATE_UUID", "NEW_UUID")
+CLOCKS = ("CURRENT_TIMESTAMP", "PENDING_COMMIT_TIMESTAMP")
+
+
+def filled_by_schema(table: Table, column: Column, sequences: dict[str, Sequence], law_of: LawOf) -> Key:
+    """The law of a column that the workload does not name. ValueError where the schema does not say it either."""
+    if column.generated is not None:
+        return _generated(table, column, law_of)
+    if column.identity is not None or column.auto_increment:
+        return _counter(column.identity or Identity())
+    if column.commit_timestamp:
+        return keys.CommitTimestamp()
+    if column.default is not None:
+        return _default(table, column, sequences)
+    raise ValueError(
+        f"Who fills column {column.name} of {table.name}? Its values decide where a row lands, and neither the schema "
+        f"nor the workload says what they are. Give it a DEFAULT or a generating expression, or add to the workload: "
+        f'values={{"{column.name}": "{_likely(column)}"}}'
+    )
+
+
+def _likely(column: Column) -> str:
+    """A word that may be meant for a column of that type."""
+    return {"TIMESTAMP": "now", "DATE": "date(now)", "INT64": "seq", "UUID": "uuid4"}.get(
+        column.type.name, "ids(100000)"
+    )
+
+
+def _counter(source: Identity | Sequence) -> Key:
+    return keys.BitReversed(start=source.start_counter or 1, skip_range=source.skip_range)
+
+
+def _default(table: Table, column: Column, sequences: dict[str, Sequence]) -> Key:
+    text = column.default or ""
+    bare = text.strip().strip("()").strip().upper()
+    if bare.startswith(RANDOM_IDS):
+        return keys.Uuid4()
+    if bare.startswith("CURRENT_DATE"):
+        return composite.Every(keys.DAY_S)
+    if bare.startswith(CLOCKS):
+        return keys.CommitTimestamp() if bare.startswith("PENDING") else keys.Now()
+    counter = re.search(r"GET_NEXT_SEQUENCE_VALUE\s*\(\s*SEQUENCE\s+([\w.`]+)\s*\)", text, re.IGNORECASE)
+    if counter:
+        named = {name.casefold(): sequence for name, sequence in sequences.items()}
+        return _counter(named.get(counter[1].strip("`").casefold(), Sequence(counter[1])))
+    if isinstance(_tree(text), exp.Literal | exp.Boolean | exp.Null):
+        return composite.Const(text)
+    raise _unread(table, column, f"DEFAULT ({text})")
+
+
+def _generated(table: Table, column: Column, law_of: LawOf) -> Key:
+    law = _law(_tree(column.generated or ""), law_of)
+    if law is None:
+        raise _unread(table, column, f"AS ({column.generated})")
+    return law
+
+
+def _unread(table: Table, column: Column, text: str) -> ValueError:
+    return ValueError(
+        f"Column {column.name} of {table.name} is filled by {text}, and what that does to the order of rows is not "
+        f'known here. Say what it holds: values={{"{column.name}": "{_likely(column)}"}}'
+    )
+
+
+# ----------------------------------------------------------------------------------- the laws of generating expressions
+
+
+def _tree(text: str) -> exp.Expr:
+    """The tree of an expression without the parentheses around it."""
+    return _open(parse_expression(text))
+
+
+def _open(node: exp.Expr) -> exp.Expr:
+    while isinstance(node, exp.Paren):
+        node = node.this
+    return node
+
+
+def _law(node: exp.Expr, law_of: LawOf) -> Key | None:
+    """The law of an expression over columns; None for an expression whose order is not known here."""
+    node = _open(node)
+    if isinstance(node, exp.Literal | exp.Boolean):
+        return composite.Const(node.sql())
+    if isinstance(node, exp.Column):
+        return law_of(node.name)
+    if isinstance(node, exp.Lower | exp.Upper) or _name(node) in ("LOWER", "UPPER"):
+        return _law(_arguments(node)[0], law_of)
+    period = _period(node)
+    if period is not None:
+        return _rounded(_arguments(node)[0], period, law_of)
+    if _name(node) == "BIT_REVERSE":
+        inner = _law(_arguments(node)[0], law_of)
+        return keys.BitReversed(inner.start) if isinstance(inner, keys.Sequence) else None
+    if _name(node) == "FARM_FINGERPRINT":
+        return _hash_source(node, law_of) or keys.Uuid4()
+    return _shard(node, law_of)
+
+
+def _name(node: exp.Expr) -> str:
+    """The name of a function, in capitals; "" for other nodes."""
+    if isinstance(node, exp.Anonymous):
+        return str(node.this).upper()
+    return {"FarmFingerprint": "FARM_FINGERPRINT"}.get(type(node).__name__, "")
+
+
+def _arguments(node: exp.Expr) -> list[exp.Expr]:
+    return list(node.expressions) or ([node.this] if isinstance(node.this, exp.Expr) else [])
+
+
+PERIODS_S = {"MINUTE": 60, "HOUR": 3_600, "DAY": 86_400, "SECOND": 1}
+
+
+def _period(node: exp.Expr) -> int | None:
+    """The seconds that an expression rounds a time down to: DATE(t), CAST(t AS DATE), TIMESTAMP_TRUNC(t, HOUR)."""
+    if isinstance(node, exp.Date) or (isinstance(node, exp.Cast) and node.to.sql().upper() == "DATE"):
+        return keys.DAY_S
+    return PERIODS_S.get(str(node.args.get("unit")).upper()) if isinstance(node, exp.TimestampTrunc) else None
+
+
+def _rounded(node: exp.Expr, period_s: int, law_of: LawOf) -> Key | None:
+    inner = _law(node, law_of)
+    return composite.Every(period_s) if isinstance(inner, keys.Now) else None
+
+
+def _hash_source(node: exp.Expr, law_of: LawOf) -> Values | composite.Const | None:
+    """The column that a hash reads, if its values are few enough to matter; None where every row has its own hash."""
+    laws = [law_of(column.name) for column in node.find_all(exp.Column)]
+    laws = [law for law in laws if not isinstance(law, composite.Const)]
+    if not laws:
+        return composite.Const(node.sql())
+    return laws[0] if len(laws) == 1 and isinstance(laws[0], Values) else None
+
+
+def _shard(node: exp.Expr, law_of: LawOf) -> Key | None:
+    """MOD of a fingerprint, in the forms that people write, with the sign that each of them leaves (facts.md 2.4)."""
+    found = _modulo(node)
+    if found is None:
+        return None
+    hashed, n, signed = found
+    if not 1 <= n <= MOST_SHARDS:
+        raise ValueError(
+            f"The shard count is {n}; 1 to {MOST_SHARDS:,} are allowed, and about the number of nodes is advised."
+        )
+    if n == 1:
+        return composite.Const("0")
+    if not any(_name(part) == "FARM_FINGERPRINT" for part in hashed.walk()):
+        return _counted(hashed, n, law_of)
+    source = _hash_source(hashed, law_of)
+    if isinstance(source, composite.Const):
+        return source
+    return choices.Shard(n=n, signed=signed, of=source)
+
+
+def _counted(node: exp.Expr, n: int, law_of: LawOf) -> Key | None:
+    """MOD of a column itself: a counter goes round the shards, a random id hits any."""
+    node = _open(node.this) if isinstance(node, exp.Abs) else _open(node)
+    law = law_of(node.name) if isinstance(node, exp.Column) else None
+    return choices.Shard(n=n) if isinstance(law, keys.Sequence | keys.BitReversed | keys.Uuid4) else None
+
+
+def _modulo(node: exp.Expr) -> tuple[exp.Expr, int, bool] | None:
+    """(what is divided, by what, whether the remainder keeps a sign) of a remainder, in any of its usual forms."""
+    node = _open(node)
+    if isinstance(node, exp.BitwiseAnd):
+        for one, other in ((node.this, node.expression), (node.expression, node.this)):
+            mask = _integer(other)
+            if mask is not None and mask & (mask + 1) == 0:
+                return _open(one), mask + 1, False
+    if isinstance(node, exp.Abs):
+        inner = _modulo(node.this)
+        return inner and (inner[0], inner[1], False)
+    if not isinstance(node, exp.Mod):
+        return None
+    n, inside = _integer(node.expression), _open(node.this)
+    if n is None:
+        return None
+    if isinstance(inside, exp.Add):  # MOD(MOD(h, n) + n, n)
+        for one, other in ((inside.this, inside.expression), (inside.expression, inside.this)):
+            again = _modulo(one)
+            if again and again[1] == n and _integer(other) == n:
+                return again[0], n, False
+        return None
+    return inside, n, not isinstance(inside, exp.Abs)
+
+
+def _integer(node: exp.Expr) -> int | None:
+    node = _open(node)
+    return int(node.this) if isinstance(node, exp.Literal) and not node.is_string and str(node.this).isdigit() else None
