@@ -28,7 +28,7 @@ _HOME = {
     "spanlab.advisor": ("advise",),
     "spanlab.storage": ("data",),
     "spanlab.query": ("Database", "read_plan"),
-    "spanlab.panels": ("compare", "cuts", "heat", "key_line", "panel"),
+    "spanlab.panels": ("compare", "cuts", "heat", "key_line", "latency", "panel", "servers", "stairs"),
     "spanlab.course": ("check", "hint", "reveal", "reset", "progress"),
     "spanlab.course.sources": ("source", "glossary"),
     "spanlab.course.quiz": ("quiz",),
