@@ -24,6 +24,7 @@ _HOME = {
     "spanlab.splits": (
         "simulate", "sequence", "key_codes", "sweep", "model", "Workload", "route", "can_cut", "splits_file",
         "Uuid4", "Uuid1", "Uuid7", "Ulid", "Sequence", "BitReversed", "CommitTimestamp", "Now", "HotRow",
+        "Ahead", "Ids", "Zipf", "Celebrity", "Pick", "Shard", "Mix", "Desc",
     ),
     "spanlab.advisor": ("advise",),
     "spanlab.storage": ("data",),
