@@ -4,8 +4,18 @@ A chart knows no widget and runs no simulation. Its specification is written by 
 afterwards only data and titles are put in, because writing a specification is slower than simulating ten minutes.
 """
 
-from spanlab.charts.renderer import MIME, Scene, Spec, bundle, register
+from spanlab.charts.renderer import MIME, Scene, Spec, bundle
 from spanlab.charts.servers import Servers, server_bars
-from spanlab.charts.style import milliseconds, thousands
+from spanlab.charts.style import milliseconds, rounded, thousands
 
-__all__ = ["MIME", "Scene", "Servers", "Spec", "bundle", "milliseconds", "register", "server_bars", "thousands"]
+__all__ = [
+    "MIME",
+    "Scene",
+    "Servers",
+    "Spec",
+    "bundle",
+    "milliseconds",
+    "rounded",
+    "server_bars",
+    "thousands",
+]

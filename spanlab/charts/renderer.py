@@ -1,9 +1,9 @@
 """From a chart to what a notebook shows.
 
 A notebook keeps a picture as a *specification*: a Vega-Lite document that says "a bar for each row of this data",
-and JupyterLab draws it, without a network, before the notebook is trusted or run. JupyterLab draws Vega-Lite 5, Altair 6
-writes Vega-Lite 6; the charts of this course use only what both read alike, so they are sent as version 5 (`tests/browser`
-draws every one of them). When JupyterLab learns version 6, this module is the one place to change.
+and JupyterLab draws it, without a network, before the notebook is trusted or run. JupyterLab draws Vega-Lite 5,
+Altair 6 writes Vega-Lite 6; the charts of this course use only what both read alike, so they are sent as version 5
+(`tests/browser` draws every one of them). When JupyterLab learns version 6, this module is the one place to change.
 """
 
 from __future__ import annotations

@@ -8,29 +8,36 @@ a growing key is one bar, stopped by the ceiling of its split, and a row of empt
 from __future__ import annotations
 
 from collections.abc import Sequence
-from copy import copy
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from spanlab.charts.figure import Rows, fill, model_caption, shape
 from spanlab.charts.renderer import Spec
-from spanlab.charts.style import BLUE, CONFIG, GREY, INK, PALE, VERMILLION, apart, thousands
+from spanlab.charts.style import BLUE, INK, PALE, VERMILLION, apart, thousands
 
 HEIGHT = 220
+# the width of one picture among so many: with the names of its lines at the last alone, or at each of them
+WIDTHS = {1: 560, 2: 300, 3: 190, 4: 150}
+WIDTHS_NAMED = {1: 560, 2: 260, 3: 130, 4: 72}
+GHOSTS_AT_MOST = 60  # thinner bars would vanish under their outline
 FULL, ROOM = "can take no more", "has room"
+# number each server, or only round ones where there are many; a tick knows its place in 0..1, hence how many there are
+NUMBERED = """datum.index == 0 || (datum.value - 1) / datum.index < 40
+    || datum.value % ((datum.value - 1) / datum.index > 150 ? 50 : 10) == 0 ? datum.value : ''"""
 
 
 @dataclass(frozen=True)
 class Servers:
     """What one picture of server bars shows.
 
-    `writes` are the committed writes per second of each server, `offered` the load of all servers together, also per
-    second. `split_ceiling` and `node_ceiling` come from the model, whose name is `preset`. `before` are the writes of
-    the servers before a control was moved.
+    `writes` are the committed writes per second of each server, in any order, `offered` the load of all servers
+    together, also per second. `split_ceiling` and `node_ceiling` come from the model, whose name is `preset`. `before`
+    are the writes of the servers before a control was moved.
     """
 
     title: str
-    subtitle: str
+    subtitle: str | list[str]
     writes: Sequence[float]
     offered: float
     split_ceiling: float
@@ -46,40 +53,40 @@ class Servers:
 
 def server_bars(*pictures: Servers, description: str) -> Spec:
     """One bar for each server, for one or more cases side by side. `description` is read out instead of the picture."""
-    shape = _shape(len(pictures), max(picture.top for picture in pictures))
-    views = [copy(view) for view in shape["hconcat"]]
-    datasets = {}
+    data: dict[str, Rows] = {}
     for number, picture in enumerate(pictures):
-        views[number]["title"] = {"text": picture.title, "subtitle": picture.subtitle}
-        datasets |= {f"servers{number}": _bars(picture), f"lines{number}": _lines(picture)}
-    title = shape["title"] | {"text": caption(pictures[0])}
-    return shape | {"hconcat": views, "datasets": datasets, "title": title, "description": description}
+        data |= {f"servers{number}": _bars(picture), f"lines{number}": _lines(picture)}
+    first = pictures[0]
+    alike = all(data[f"lines{number}"] == data["lines0"] for number in range(len(pictures)))
+    return fill(
+        _shape(len(pictures), max(picture.top for picture in pictures), alike),
+        data,
+        headings=[(picture.title, picture.subtitle) for picture in pictures],
+        caption=model_caption(first.preset, first.split_ceiling, first.node_ceiling),
+        description=description,
+    )
 
 
-def caption(picture: Servers) -> list[str]:
-    """Which model drew the picture, and what is known about its figures (facts.md 1.6)."""
-    return [
-        f"Model “{picture.preset}”: one split commits {thousands(picture.split_ceiling)} writes/s, "
-        f"one node {thousands(picture.node_ceiling)} row writes/s.",
-        "Google publishes no ceiling for one split. Study guides print 1,000–2,000 writes/s; 1,800 is our teaching",
-        "value; the documented figure is 3,500 writes/s for a regional node at 100 % CPU.",
-    ]
-
-
-def _bars(picture: Servers) -> list[dict[str, Any]]:
-    busiest = max(picture.writes, default=0.0)
+def _bars(picture: Servers) -> Rows:
+    """Busiest first: which server leads a split is chance, so a bar in its own place would jump at every change."""
+    before = sorted(picture.before, reverse=True)
     held_back = sum(picture.writes) < 0.98 * picture.offered
     rows = []
-    for server, writes in enumerate(picture.writes):
-        full = held_back and writes >= 0.95 * busiest
-        row = {"server": server + 1, "writes": round(writes), "slot": picture.node_ceiling, "state": FULL if full else ROOM}
-        if server < len(picture.before):
-            row["before"] = round(picture.before[server])
+    for server, writes in enumerate(sorted(picture.writes, reverse=True)):
+        full = held_back and writes >= 0.9 * picture.split_ceiling
+        row = {
+            "server": server + 1,
+            "writes": round(writes),
+            "slot": picture.node_ceiling,
+            "state": FULL if full else ROOM,
+        }
+        if server < len(before) and len(picture.writes) <= GHOSTS_AT_MOST:
+            row["before"] = round(before[server])
         rows.append(row)
     return rows
 
 
-def _lines(picture: Servers) -> list[dict[str, Any]]:
+def _lines(picture: Servers) -> Rows:
     """The three heights to compare bars with; a share above the axis is drawn at its end and says so."""
     share = picture.offered / max(1, len(picture.writes))
     above = " ↑" if share > picture.top else ""
@@ -96,46 +103,55 @@ def _lines(picture: Servers) -> list[dict[str, Any]]:
 
 
 @cache
-def _shape(pictures: int, top: float) -> Spec:
-    """The specification without its data. Altair takes 50 ms to write and check it, so it is made once."""
+def _shape(pictures: int, top: float, alike: bool) -> Spec:
     import altair as alt
 
-    width = 560 if pictures == 1 else 250
-    views = [_view(alt, number, top, width) for number in range(pictures)]
-    chart = alt.hconcat(*views, spacing=24).properties(
-        title=alt.TitleParams("", orient="bottom", fontSize=11, fontWeight="normal", color=GREY, offset=12)
-    )
-    return chart.configure(**CONFIG).to_dict()
+    width = (WIDTHS if alike else WIDTHS_NAMED)[pictures]
+    named = [not alike or number == pictures - 1 for number in range(pictures)]
+    views = [_view(alt, number, top, width, named=names) for number, names in enumerate(named)]
+    return shape(views, spacing=16)
 
 
-def _view(alt: Any, number: int, top: float, width: int) -> Any:
+def _view(alt: Any, number: int, top: float, width: int, *, named: bool) -> Any:
+    """One picture. The axis of the first serves all; `named` lines say at the right what they are."""
     servers, lines = alt.NamedData(f"servers{number}"), alt.NamedData(f"lines{number}")
-    x = alt.X("server:O", title="server", axis=alt.Axis(labelAngle=0, labelOverlap=True, ticks=False))
+    numbers = alt.Axis(labelAngle=0, labelOverlap=True, ticks=False, labelExpr=NUMBERED)
+    x = alt.X("server:O", title="server, the busiest first").axis(numbers)
     scale = alt.Scale(domain=[0, top], nice=False, zero=True)
-    y = alt.Y("writes:Q", title="committed writes/s" if number == 0 else None, scale=scale, axis=alt.Axis(format=","))
+    title = "committed writes/s" if number == 0 else None
+    labels = {"format": ",d"} if number == 0 else {"labelExpr": "' '"}  # blanks keep the headings at one height
+    y = alt.Y("writes:Q", title=title, scale=scale, axis=alt.Axis(**labels))
     slot = alt.Chart(servers).mark_bar(color=PALE, aria=False).encode(x=x, y=alt.Y("slot:Q", scale=scale))
-    bar = alt.Chart(servers).mark_bar().encode(
-        x=x,
-        y=y,
-        color=alt.Color(
-            "state:N",
-            scale=alt.Scale(domain=[ROOM, FULL], range=[BLUE, VERMILLION]),
-            legend=alt.Legend(title="a server that", orient="bottom", direction="horizontal"),
-        ),
-        tooltip=[alt.Tooltip("server:O"), alt.Tooltip("writes:Q", title="committed writes/s", format=",")],
+    bar = (
+        alt.Chart(servers)
+        .mark_bar(minBandSize=2)
+        .encode(
+            x=x,
+            y=y,
+            color=alt.Color(
+                "state:N",
+                scale=alt.Scale(domain=[ROOM, FULL], range=[BLUE, VERMILLION]),
+                legend=alt.Legend(title="a server that", orient="bottom", direction="horizontal", titleOrient="left"),
+            ),
+            tooltip=[alt.Tooltip("server:O"), alt.Tooltip("writes:Q", title="committed writes/s", format=",d")],
+        )
     )
     ghost = (
         alt.Chart(servers)
         .mark_bar(filled=False, stroke=INK, strokeDash=[2, 2], strokeWidth=1, aria=False)
-        .transform_filter("isValid(datum.before)")
+        .transform_filter("datum.before > 0")
         .encode(x=x, y=alt.Y("before:Q", scale=scale))
     )
     dash = alt.condition("datum.line == 'share'", alt.value([6, 4]), alt.value([1, 0]))
     strong = alt.condition("datum.line == 'share'", alt.value(INK), alt.value("#9AA0A6"))
-    rule = alt.Chart(lines).mark_rule(aria=False).encode(y=alt.Y("height:Q", scale=scale), strokeDash=dash, color=strong)
+    rule = (
+        alt.Chart(lines).mark_rule(aria=False).encode(y=alt.Y("height:Q", scale=scale), strokeDash=dash, color=strong)
+    )
     label = (
         alt.Chart(lines)
         .mark_text(align="left", baseline="middle", dx=5, fontSize=11, color=INK)
         .encode(x=alt.value(width), y=alt.Y("label_height:Q", scale=scale), text="label:N")
     )
-    return alt.layer(slot, bar, ghost, rule, label).properties(width=width, height=HEIGHT)
+    layers = [slot, bar, ghost, rule, label] if named else [slot, bar, ghost, rule]
+    heading = alt.TitleParams("", frame="group")
+    return alt.layer(*layers).properties(width=width, height=HEIGHT, title=heading)

@@ -1,0 +1,115 @@
+"""What a reader can move: numbers and choices, each with a name.
+
+A slider alone has no name for a screen reader and is hard to set to an exact value, so every number has a labelled box
+beside it, which takes any whole number in its range; the slider steps through the values that are worth a look.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import ipywidgets as widgets
+
+from spanlab.charts.style import BLUE, thousands
+
+WIDTH = {"description_width": "12.5em"}
+Built = tuple[widgets.Widget, Callable[[Any], None]]  # what to show, and a function that sets it
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One of a few values, each with its own words: `options` is a tuple of (words, value)."""
+
+    name: str
+    label: str
+    options: tuple[tuple[str, Any], ...]
+    default: Any
+
+    def words(self, value: Any) -> str:
+        return next(words for words, one in self.options if one == value)
+
+    def build(self, changed: Callable[[Any], None]) -> Built:
+        box = widgets.Dropdown(
+            options=self.options,
+            value=self.default,
+            description=self.label,
+            style=WIDTH,
+            layout=widgets.Layout(width="33em", max_width="100%"),
+        )
+        box.observe(lambda change: changed(change["new"]), names="value")
+
+        def put(value: Any) -> None:
+            allowed = [one for _, one in self.options]
+            if value not in allowed:
+                raise ValueError(f"{self.name}={value!r} is not offered; choose one of {allowed}.")
+            box.value = value
+
+        return box, put
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number. The slider walks through `stops`; the box takes every number between the first and the last.
+
+    Where the stops are floats, the box takes floats too; else only whole numbers.
+    """
+
+    name: str
+    label: str
+    stops: tuple[int, ...] | tuple[float, ...]
+    default: float
+
+    def words(self, value: Any) -> str:
+        return f"{value:,}"
+
+    def build(self, changed: Callable[[Any], None]) -> Built:
+        whole = all(isinstance(stop, int) for stop in self.stops)
+        box = (widgets.BoundedIntText if whole else widgets.BoundedFloatText)(
+            value=self.default,
+            min=self.stops[0],
+            max=self.stops[-1],
+            step=1 if whole else self.stops[1] - self.stops[0],
+            description=self.label,
+            style=WIDTH,
+            layout=widgets.Layout(width="20em"),
+        )
+        slider = widgets.SelectionSlider(
+            options=[(f"{stop:,}", stop) for stop in self.stops],
+            value=self._nearest(self.default),
+            readout=False,
+            style={"handle_color": BLUE},
+            layout=widgets.Layout(width="22em"),
+        )
+
+        def from_box(change: dict[str, Any]) -> None:
+            slider.value = self._nearest(change["new"])
+            changed(change["new"])
+
+        def from_slider(change: dict[str, Any]) -> None:
+            follows = change["new"] == self._nearest(box.value)  # a number was typed, perhaps one between two stops
+            if not follows:
+                box.value = change["new"]
+
+        box.observe(from_box, names="value")
+        slider.observe(from_slider, names="value")
+        row = widgets.HBox([box, slider], layout=widgets.Layout(align_items="center", flex_flow="row wrap"))
+
+        def put(value: Any) -> None:
+            if not self.stops[0] <= value <= self.stops[-1]:
+                raise ValueError(f"{self.name}={value!r} is out of range; give {self.stops[0]} to {self.stops[-1]}.")
+            box.value = value
+
+        return row, put
+
+    def _nearest(self, value: float) -> float:
+        return min(self.stops, key=lambda stop: abs(stop - value))
+
+
+Control = Choice | Number
+
+
+def rates(*offered: int) -> tuple[tuple[str, int], ...]:
+    """The options of a choice of loads, in writes/s."""
+    return tuple((thousands(rate), rate) for rate in offered)

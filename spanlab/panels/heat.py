@@ -1,0 +1,108 @@
+"""Panel 5A and `heat`: the pictures of Key Visualizer, and what each of them means."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Any
+
+from spanlab.charts import Scene
+from spanlab.charts.heat import heat_maps
+from spanlab.panels.controls import Choice, Number
+from spanlab.panels.panel import Panel
+from spanlab.panels.runs import caption_of, run_key
+from spanlab.panels.tables import TABLES, no_table, run_table
+from spanlab.splits import HotRow, Mix, Run, Uuid1, Uuid4, simulate
+
+WRITES, NODES = 12_000, 10
+WORKLOADS = (
+    ("time of write", "hits_by_time"),
+    ("UUIDv4", "hits_by_uuid"),
+    ("16 shards + ULID", "hits_by_shard"),
+    ("UUIDv1", "hits_by_uuid1"),
+    ("one hot row + UUIDv4", "hot_row"),
+    ("(user, time), some users giants", "hits_by_user"),
+    ("UUIDv4 table + index on the time", "hits_with_index"),
+)
+PASTS = (("0: the table is new", "0h"), ("5 hours", "5h"), ("90 days", "90d"))
+
+
+def picture(run: Run, title: str, history: str | None, rows: int, column_s: int) -> Scene:
+    """The heat map of a run, with the sentence that says whether the hot place moves."""
+    seen = run.key_visualizer(rows, column_s, history)
+    past = f", with {history} of rows from before" if history and history != "0h" else ""
+    sentence = str(seen)
+    chart = heat_maps(
+        ((f"{title}{past}", sentence), seen),
+        caption=caption_of(run),
+        description=f"Heat map, time to the right, keys downwards. {title}{past}. {sentence}",
+    )
+    return Scene(chart, sentence, ("changes of the brightest range", seen.changes))
+
+
+def heat(what: str | Run, history: str | None = None) -> Scene:
+    """The heat map of a run, or of one of the course's tables by name ("hits_by_time", "hits_by_uuid", …).
+
+    15 minutes of a named table, in columns of ten seconds and 128 rows. `history` is how far back the rows of the table
+    reach: "0h", "5h", "90d". The names "p1" to "p5" are the pictures of challenge 5.1, without a word about what they
+    show. ValueError names an unknown table.
+    """
+    if isinstance(what, Run):
+        return picture(what, "Writes by key and time", history, 128, 10)
+    if what in RIDDLES:
+        return riddle(what)
+    names = {name: table.words for name, table in TABLES.items()} | {"hits_with_index": WORKLOADS[-1][0]}
+    if what not in names:
+        raise no_table(what, [*names, *RIDDLES])
+    shown = picture(run_table(what, WRITES, NODES, 15), f"{what}, key: {names[what]}", history, 128, 10)
+    return Scene(shown.chart, f"{what}: {shown.sentence}", shown.headline)
+
+
+def view_heat(parameters: Mapping[str, Any], before: Scene | None) -> Scene:
+    """The heat map of a workload, for a past and a number of minutes."""
+    name, history, minutes = parameters["workload"], parameters["history"], parameters["minutes"]
+    words = {name: words for words, name in WORKLOADS}[name]
+    return picture(run_table(name, WRITES, NODES, minutes), f"Key: {words}", history, 64, 30)
+
+
+def heat_panel() -> Panel:
+    """Panel 5A of lesson 5."""
+    controls = (
+        Choice("workload", "Workload", WORKLOADS, "hits_by_time"),
+        Choice("history", "Rows from before", PASTS, "0h"),
+        Number("minutes", "Minutes", (5, 10, 15, 20, 25, 30), 15),
+    )
+    return Panel("5A · Heat", controls, view_heat)
+
+
+# ------------------------------------------------------------------------------------ the pictures of challenge 5.1
+
+
+@cache
+def _sudden() -> Run:
+    """A table that is nearly quiet until the middle of the run."""
+    return simulate("uuid4", writes_per_second=lambda second: WRITES if second >= 450 else 300, nodes=NODES, minutes=15)
+
+
+RIDDLES: dict[str, Callable[[], Run]] = {
+    "p1": lambda: run_key("now", WRITES, NODES, minutes=15),
+    "p2": lambda: run_key("uuid4", WRITES, NODES, minutes=15),
+    "p3": lambda: run_key(Mix((0.2, 0.8), (HotRow(), Uuid4())), WRITES, NODES, minutes=15),
+    "p4": lambda: run_key(Mix((0.4, 0.6), (Uuid1(), Uuid4())), WRITES, NODES, minutes=30),
+    "p5": _sudden,
+}
+
+
+def riddle(name: str) -> Scene:
+    """A heat map without its meaning; who does not see it is told where it is brightest, as figures."""
+    seen = RIDDLES[name]().key_visualizer(64, 30, "0h")
+    rows, totals = seen.brightest, seen.writes.sum(axis=0)
+    columns = range(0, len(rows), max(1, len(rows) // 10))
+    told = "; ".join(
+        f"minute {column * seen.column_s / 60:g}: row {rows[column] + 1} has "
+        f"{100 * seen.writes[rows[column], column] / totals[column]:.0f} % of {totals[column]:,.0f} writes/s"
+        for column in columns
+    )
+    where = f"brightest rows of {len(seen.labels)}: {told}."
+    chart = heat_maps(((name, ""), seen), caption=[], description=f"Heat map {name}, {where}")
+    return Scene(chart, f"{name}, {where}")

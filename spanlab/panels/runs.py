@@ -1,0 +1,31 @@
+"""Runs that panels share: remembered, as a reader comes back to old places."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+from spanlab.charts import milliseconds, rounded
+from spanlab.charts.figure import model_caption
+from spanlab.splits import Key, Run, simulate
+
+
+@lru_cache(maxsize=128)
+def run_key(word: str | Key, writes_per_second: int, nodes: int, *, minutes: float = 10, **settings: Any) -> Run:
+    """A run of a table whose key is a workload word ("uuid4", "(shard(16), ulid)"); ten minutes, if not told else."""
+    return simulate(word, writes_per_second=writes_per_second, nodes=nodes, minutes=minutes, **settings)
+
+
+def describe(run: Run, offered: float, nodes: int) -> str:
+    """The outcome of a run in one sentence: "1,800 of 12,000 writes/s commit; 1 of 3 servers works; p99 409 ms."."""
+    seen: dict[str, Any] = run.summary()
+    busy = seen["busy_servers"]
+    return (
+        f"{rounded(seen['committed'])} of {rounded(offered)} writes/s commit; "
+        f"{busy} of {nodes} server{'s' * (nodes != 1)} work{'s' * (busy == 1)}; p99 {milliseconds(seen['p99_ms'])}."
+    )
+
+
+def caption_of(run: Run) -> list[str]:
+    """The caption under every picture of a run."""
+    return model_caption(run.model.name, run.model.split_writes, run.model.node_writes)
