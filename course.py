@@ -182,6 +182,8 @@ def open_course(port, open_browser):
     server = subprocess.Popen(
         [PYTHON, "-m", "jupyterlab", "--no-browser", "--ip=127.0.0.1", "--port={0}".format(port)]
         + ["--ServerApp.port_retries=0", "--ServerApp.root_dir=" + HERE, "--ServerApp.answer_yes=True"]
+        # what was run yesterday is shown as its still picture today, not as a widget that has lost its kernel
+        + ["--NotebookNotary.db_file=:memory:"]
         + ["--LabApp.log_level=ERROR", "--ServerApp.log_level=CRITICAL"]
         + (["--allow-root"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []),
         env=environment,

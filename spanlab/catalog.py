@@ -122,7 +122,8 @@ class Table:
 
 @dataclass(frozen=True)
 class Index:
-    """A secondary index. `not_null` are the columns of WHERE … IS NOT NULL; `managed` marks a foreign key's own index."""
+    """A secondary index. `not_null` are the columns of WHERE … IS NOT NULL; `managed` marks a foreign key's own
+    index."""
 
     name: str
     table: str

@@ -232,10 +232,10 @@ def test_every_rule_has_a_case_and_a_source_that_resolves() -> None:
     facts = set(fact_numbers())
     for rule in RULES.values():
         cited = [
-            part.strip() for part in rule.source.removeprefix("facts.md ").split(",") if part.strip()[:1].isdigit()
+            part.strip() for part in rule.source.removeprefix("facts ").split(",") if part.strip()[:1].isdigit()
         ]
         assert rule.source
-        if rule.source.startswith("facts.md"):
+        if rule.source.startswith("facts"):
             assert cited
             assert set(cited) <= facts, f"{rule.code} cites {cited}"
 

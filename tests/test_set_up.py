@@ -124,7 +124,10 @@ def test_doctor_makes_every_check_and_says_what_to_do(course, monkeypatch, capsy
 
 
 def test_trouble_is_two_sentences_and_no_traceback(tmp_path: Path) -> None:
-    script = f"import sys, runpy; sys.version_info = (3, 8, 0); sys.argv = ['course.py']; runpy.run_path({str(ROOT / 'course.py')!r}, run_name='__main__')"
+    script = (
+        "import sys, runpy; sys.version_info = (3, 8, 0); sys.argv = ['course.py']; runpy.run_path("
+        f"{str(ROOT / 'course.py')!r}, run_name='__main__')"
+    )
     ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, cwd=tmp_path)
     assert ran.returncode == 1
     assert "Traceback" not in ran.stdout + ran.stderr

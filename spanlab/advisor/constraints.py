@@ -20,7 +20,7 @@ def _to_key(case: Case, fk: ForeignKey) -> bool:
     return not fk.referenced_columns or [c.casefold() for c in fk.referenced_columns] == key
 
 
-@rule("SPL401", "foreign key to growing columns", "facts.md 5.1, curriculum lab B")
+@rule("SPL401", "foreign key to growing columns", "facts 5.1")
 def foreign_key_to_growing(case: Case) -> Found:
     """A reference to columns that are no key makes a helper index there; if they grow, it is a hot index."""
     for table in case.tables:
@@ -42,7 +42,7 @@ def foreign_key_to_growing(case: Case) -> Found:
                 )
 
 
-@rule("SPL402", "helper indexes of foreign keys", "facts.md 5.1")
+@rule("SPL402", "helper indexes of foreign keys", "facts 5.1")
 def helper_indexes(case: Case) -> Found:
     """Indexes that Spanner keeps for foreign keys, and the designer's own that say the same again."""
     helpers: dict[str, list[tuple[str, ...]]] = {}
@@ -64,7 +64,7 @@ def helper_indexes(case: Case) -> Found:
             yield "low", f"index {index.name}", message, fix
 
 
-@rule("SPL403", "foreign key that nobody checks", "facts.md 5.1")
+@rule("SPL403", "foreign key that nobody checks", "facts 5.1")
 def unchecked_foreign_key(case: Case) -> Found:
     """NOT ENFORCED: the data may break it, and the optimizer still believes it."""
     for table in case.tables:
@@ -76,7 +76,7 @@ def unchecked_foreign_key(case: Case) -> Found:
                 yield "low", f"table {table.name}", message, ""
 
 
-@rule("SPL404", "check that NULL passes", "facts.md 5.2")
+@rule("SPL404", "check that NULL passes", "facts 5.2")
 def check_that_null_passes(case: Case) -> Found:
     """A CHECK refuses FALSE only; NULL passes."""
     for table in case.tables:

@@ -10,7 +10,7 @@ from spanlab.catalog import Table
 DEEP = 5
 
 
-@rule("SPL202", "no word about deletion", "facts.md 3.1")
+@rule("SPL202", "no word about deletion", "facts 3.1")
 def no_word_about_deletion(case: Case) -> Found:
     """INTERLEAVE IN PARENT without ON DELETE means NO ACTION."""
     for table in case.tables:
@@ -23,7 +23,7 @@ def no_word_about_deletion(case: Case) -> Found:
             yield "low", f"table {table.name}", message, fix
 
 
-@rule("SPL203", "deep family", "facts.md 3.3")
+@rule("SPL203", "deep family", "facts 3.3")
 def deep_family(case: Case) -> Found:
     """Every level puts the whole key of its parents in front of its own; seven levels below the root are the limit."""
     for table in case.tables:
@@ -33,7 +33,7 @@ def deep_family(case: Case) -> Found:
             yield "medium", f"table {table.name}", message, ""
 
 
-@rule("SPL204", "history without an end", "facts.md 1.2.3, 1.3")
+@rule("SPL204", "history without an end", "facts 1.2.3, 1.3")
 def endless_history(case: Case) -> Found:
     """Children keyed by time pile up under one parent; past a split's size the family is cut and locality fades."""
     for table in case.tables:
@@ -50,7 +50,7 @@ def endless_history(case: Case) -> Found:
             yield "low", f"table {table.name}", message, fix
 
 
-@rule("SPL205", "two rules for one relation", "facts.md 3.16")
+@rule("SPL205", "two rules for one relation", "facts 3.16")
 def two_rules(case: Case) -> Found:
     """A foreign key on the very columns that interleaving already ties to the parent."""
     for table in case.tables:
@@ -75,7 +75,7 @@ def _repeats_interleaving(case: Case, table: Table, columns: tuple[str, ...], re
     return {c.casefold() for c in columns} == shared
 
 
-@rule("SPL206", "family that is not one", "facts.md 3.16")
+@rule("SPL206", "family that is not one", "facts 3.16")
 def family_that_is_not_one(case: Case) -> Found:
     """A key that begins with another table's whole key, without interleaving and without a foreign key either way."""
     by_key: dict[tuple[tuple[str, str, bool], ...], Table] = {}
@@ -109,7 +109,7 @@ def _related(a: Table, b: Table) -> bool:
     return any((t.name.casefold(), fk.referenced_table.casefold()) in names for t in (a, b) for fk in t.foreign_keys)
 
 
-@rule("SPL208", "index that could stay local", "facts.md 4.2.10, 4.2.11")
+@rule("SPL208", "index that could stay local", "facts 4.2.10, 4.2.11")
 def index_that_could_stay_local(case: Case) -> Found:
     """A global index on a child whose key begins with the parent's whole key."""
     for index, table in case.indexes:

@@ -25,7 +25,7 @@ def _led_by_interleaving(case: Case, index: Index) -> bool:
     return index.interleave_in is not None
 
 
-@rule("SPL301", "index led by something that grows", "facts.md 4.2.12, curriculum E7.5")
+@rule("SPL301", "index led by something that grows", "facts 4.2.12")
 def hot_index(case: Case) -> Found:
     """Every insert writes the end of such an index; the whole table can commit no more than its last split."""
     for index, table in case.indexes:
@@ -71,7 +71,7 @@ def _mostly_null(name: str) -> bool:
     return bool(few & set(traits.words(name)))
 
 
-@rule("SPL302", "index that repeats the key", "facts.md 4.2.4")
+@rule("SPL302", "index that repeats the key", "facts 4.2.4")
 def repeats_the_key(case: Case) -> Found:
     """The rows already lie in that order."""
     for index, table in case.indexes:
@@ -87,7 +87,7 @@ def repeats_the_key(case: Case) -> Found:
             yield "medium", f"index {index.name}", message, f"DROP INDEX {index.name}"
 
 
-@rule("SPL303", "index inside another", "curriculum D.4")
+@rule("SPL303", "index inside another", "our reasoning, from the model")
 def inside_another(case: Case) -> Found:
     """An index whose key begins another's, which also holds all that it stores."""
     for index, table in case.indexes:
@@ -122,7 +122,7 @@ def _serves(other: Index, index: Index, table: Table) -> bool:
     )
 
 
-@rule("SPL305", "index as wide as the table", "facts.md 4.2.3")
+@rule("SPL305", "index as wide as the table", "facts 4.2.3")
 def wide_index(case: Case) -> Found:
     """STORING a MAX column copies values of unknown size into every entry."""
     for index, table in case.indexes:
@@ -133,7 +133,7 @@ def wide_index(case: Case) -> Found:
             yield "low", f"index {index.name}", message, "store only what the covered queries return"
 
 
-@rule("SPL306", "index full of NULLs", "facts.md 4.2.7")
+@rule("SPL306", "index full of NULLs", "facts 4.2.7")
 def full_of_nulls(case: Case) -> Found:
     """A plain index keeps an entry for each row whose value is NULL, all in one place."""
     for index, table in case.indexes:
@@ -153,7 +153,7 @@ def full_of_nulls(case: Case) -> Found:
         yield ("medium" if share is not None else "low"), f"index {index.name}", message, fix
 
 
-@rule("SPL307", "filter said twice", "facts.md 4.4")
+@rule("SPL307", "filter said twice", "facts 4.4")
 def filter_said_twice(case: Case) -> Found:
     """NULL_FILTERED together with WHERE … IS NOT NULL."""
     for index, _ in case.indexes:
@@ -164,7 +164,7 @@ def filter_said_twice(case: Case) -> Found:
             yield "low", f"index {index.name}", message, "keep NULL_FILTERED"
 
 
-@rule("SPL308", "unique, but not for NULL", "facts.md 4.2.6")
+@rule("SPL308", "unique, but not for NULL", "facts 4.2.6")
 def unique_but_not_for_null(case: Case) -> Found:
     """Rows that the filter leaves out are not compared."""
     for index, table in case.indexes:
@@ -173,7 +173,7 @@ def unique_but_not_for_null(case: Case) -> Found:
             yield "low", f"index {index.name}", message, ""
 
 
-@rule("SPL309", "many indexes", "facts.md 12")
+@rule("SPL309", "many indexes", "facts 12")
 def many_indexes(case: Case) -> Found:
     """Each insert writes the row and one entry an index."""
     for table in case.tables:
@@ -185,7 +185,7 @@ def many_indexes(case: Case) -> Found:
             yield "low", f"table {table.name}", message, "drop what no query uses"
 
 
-@rule("SPL312", "index led by few values", "curriculum 7.4")
+@rule("SPL312", "index led by few values", "our reasoning, from the model")
 def few_values_in_front(case: Case) -> Found:
     """A status in front of a time: new rows share one status, so the time decides, and that is a tail."""
     for index, table in case.indexes:
@@ -212,7 +212,7 @@ def few_values_in_front(case: Case) -> Found:
             yield "low", f"index {index.name}", message, fix
 
 
-@rule("SPL313", "index led by a date", "curriculum E7.6")
+@rule("SPL313", "index led by a date", "our reasoning, from the model")
 def index_led_by_date(case: Case) -> Found:
     """All of today's rows share the front of the key; at midnight the writes move (our reasoning, not documented)."""
     for index, table in case.indexes:

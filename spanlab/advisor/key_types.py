@@ -9,7 +9,7 @@ from spanlab.advisor.rules import Found, rule
 KEY_BYTES = 8 * 1024
 
 
-@rule("SPL502", "key wider than a key may be", "facts.md 12")
+@rule("SPL502", "key wider than a key may be", "facts 12")
 def wide_key(case: Case) -> Found:
     """STRING(MAX) in a key is legal; a key over 8 KiB is refused when it is written."""
     for table in case.tables:
@@ -31,7 +31,7 @@ def wide_key(case: Case) -> Found:
             yield "low", f"table {table.name}", "The key columns together may exceed the 8 KiB of a key.", ""
 
 
-@rule("SPL503", "key that may be NULL", "facts.md 2.1")
+@rule("SPL503", "key that may be NULL", "facts 2.1")
 def nullable_key(case: Case) -> Found:
     """NULL is a key value like any other: it sorts first, and a one-column key has one such row."""
     for table in case.tables:
@@ -43,7 +43,7 @@ def nullable_key(case: Case) -> Found:
             yield "low", f"table {table.name}", message, f"{column.name} {column.type} NOT NULL (in a new table)"
 
 
-@rule("SPL504", "floating point key", "facts.md 2.1")
+@rule("SPL504", "floating point key", "facts 2.1")
 def float_key(case: Case) -> Found:
     """Equality on floating point numbers surprises."""
     for table in case.tables:

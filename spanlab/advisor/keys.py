@@ -24,7 +24,7 @@ def _random_id_in_front(table: Table, column: Column) -> str:
     )
 
 
-@rule("SPL101", "key led by time", "facts.md 1.2.8, 2.5")
+@rule("SPL101", "key led by time", "facts 1.2.8, 2.5")
 def key_led_by_time(case: Case) -> Found:
     """A TIMESTAMP in front, or a DATE followed by nothing or by a time: new rows always go to the end of the table."""
     for table in case.tables:
@@ -43,7 +43,7 @@ def key_led_by_time(case: Case) -> Found:
             yield _heat(case, table, grown), f"table {table.name}", message, _random_id_in_front(table, column)
 
 
-@rule("SPL103", "key led by time, descending", "facts.md 2.1, 2.5")
+@rule("SPL103", "key led by time, descending", "facts 2.1, 2.5")
 def key_led_by_time_descending(case: Case) -> Found:
     """As SPL101 with DESC: the hot place is at the beginning instead of the end."""
     for table in case.tables:
@@ -58,7 +58,7 @@ def key_led_by_time_descending(case: Case) -> Found:
             yield _heat(case, table, grown), f"table {table.name}", message, _random_id_in_front(table, column)
 
 
-@rule("SPL102", "integer key without a maker", "facts.md 2.3")
+@rule("SPL102", "integer key without a maker", "facts 2.3")
 def integer_key(case: Case) -> Found:
     """An INT64 in front that nothing fills: if the application counts, it is a tail."""
     for table in case.tables:
@@ -79,7 +79,7 @@ def integer_key(case: Case) -> Found:
         yield ("medium" if said and not case.quiet(table.name) else "low"), f"table {table.name}", message, fix
 
 
-@rule("SPL104", "id that begins with the time", "facts.md 2.2")
+@rule("SPL104", "id that begins with the time", "facts 2.2")
 def time_led_id(case: Case) -> Found:
     """A ULID, KSUID or UUID of version 1, 6 or 7 in front."""
     for table in case.tables:
@@ -95,7 +95,7 @@ def time_led_id(case: Case) -> Found:
             yield ("low" if case.quiet(table.name) else "medium"), f"table {table.name}", message, fix
 
 
-@rule("SPL105", "one tail for each group", "facts.md 1.2.8, curriculum E3.2")
+@rule("SPL105", "one tail for each group", "facts 1.2.8")
 def tails_in_groups(case: Case) -> Found:
     """Groups in front, something that grows behind: as many hot places as there are groups, and no more."""
     for table in case.tables:
@@ -139,7 +139,7 @@ def _many_valued(groups: list[Column], table: Table) -> bool:
     return any(crowd & set(traits.words(c.name)) and not traits.few_values(c, table) for c in groups)
 
 
-@rule("SPL106", "signed shard", "facts.md 2.4")
+@rule("SPL106", "signed shard", "facts 2.4")
 def signed_shard(case: Case) -> Found:
     """MOD(FARM_FINGERPRINT(…), N) keeps the sign of the hash."""
     for table in case.tables:
@@ -159,7 +159,7 @@ def signed_shard(case: Case) -> Found:
                 yield "medium", f"table {table.name}", message, fix
 
 
-@rule("SPL107", "ABS before MOD", "facts.md 2.4")
+@rule("SPL107", "ABS before MOD", "facts 2.4")
 def abs_before_mod(case: Case) -> Found:
     """MOD(ABS(hash), N) fails for the one hash whose ABS does not fit."""
     for table in case.tables:
@@ -171,7 +171,7 @@ def abs_before_mod(case: Case) -> Found:
                 yield "low", f"table {table.name}", message, fix
 
 
-@rule("SPL108", "number of shards", "facts.md 2.4")
+@rule("SPL108", "number of shards", "facts 2.4")
 def shard_count(case: Case) -> Found:
     """More shards than servers buy nothing and make each scan visit more ranges; one shard is none."""
     for table in case.tables:
@@ -189,7 +189,7 @@ def shard_count(case: Case) -> Found:
                 yield "low", f"table {table.name}", message, "about as many shards as nodes at peak"
 
 
-@rule("SPL109", "shard without a formula", "facts.md 2.4, curriculum B.2")
+@rule("SPL109", "shard without a formula", "facts 2.4")
 def shard_without_formula(case: Case) -> Found:
     """A shard column that the application fills: readers must know how."""
     for table in case.tables:
@@ -200,7 +200,7 @@ def shard_without_formula(case: Case) -> Found:
             yield "low", f"table {table.name}", message, fix
 
 
-@rule("SPL110", "UUID kept as text", "facts.md 2.1, 2.2")
+@rule("SPL110", "UUID kept as text", "facts 2.1, 2.2")
 def uuid_as_text(case: Case) -> Found:
     """STRING(36) with a UUID default: the UUID type is smaller; a later conversion is not possible."""
     for table in case.tables:
@@ -216,7 +216,7 @@ def uuid_as_text(case: Case) -> Found:
             yield "low", f"table {table.name}", message, f"{column.name} UUID NOT NULL DEFAULT (NEW_UUID())"
 
 
-@rule("SPL111", "one row for all", "facts.md 1.2.4, 1.4")
+@rule("SPL111", "one row for all", "facts 1.2.4, 1.4")
 def one_row(case: Case) -> Found:
     """A singleton or a constant key under many writes: HOT_ROW, and every writer waits for the others' locks."""
     for table in case.tables:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 import html
+import re
 import tomllib
 from dataclasses import dataclass
 from importlib import resources
@@ -66,8 +67,9 @@ def glossary(term: str = "") -> Entry:
     words = _data("glossary.toml")
     if not term:
         return Entry("words of the course", " · ".join(words), 'sl.glossary("split") explains one')
-    by_folded = {w.casefold(): w for w in words}
-    name = by_folded.get(str(term).strip().casefold())
+    # an entry may stand for several words: "Split boundary, split point"
+    entry_of = {part.strip().casefold(): entry for entry in words for part in (entry, *re.split(r"[,/()]", entry))}
+    name = entry_of.get(str(term).strip().casefold())
     if name is None:
         return Entry(str(term), f"is not in the glossary.{suggest(str(term), words)}", "sl.glossary() lists all words")
     return Entry(name, words[name]["meaning"], f"introduced in lesson {words[name]['lesson']}")
