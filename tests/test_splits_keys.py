@@ -85,7 +85,9 @@ def test_share_grows_from_0_to_1(word):
     assert share.max() <= 1 + 1e-12
 
 
-@pytest.mark.parametrize("law", [Sequence(1), Sequence(), BitReversed(), BitReversed(123_456_789), Desc(BitReversed()), Desc(Sequence(1))])
+@pytest.mark.parametrize(
+    "law", [Sequence(1), Sequence(), BitReversed(), BitReversed(123_456_789), Desc(BitReversed()), Desc(Sequence(1))]
+)
 def test_counting_laws_are_exact(law):
     random = np.random.default_rng(5)
     for _ in range(20):

@@ -16,13 +16,13 @@ from spanlab.errors import SpanlabError
 
 def build_parser() -> argparse.ArgumentParser:
     """The parser with all commands."""
-    from spanlab.cli import advise, simulate
+    from spanlab.cli import advise, explain, simulate
     from spanlab.course import commands as course
 
     parser = argparse.ArgumentParser(prog="spanlab", description="Cloud Spanner schema design: a course and its tools.")
     parser.add_argument("--version", action="version", version=f"spanlab {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="command")
-    for part in (advise, simulate, course):
+    for part in (advise, explain, simulate, course):
         part.add_commands(commands)
     doctor = commands.add_parser("doctor", help="say what is wrong with this set-up, and how to mend it")
     doctor.add_argument("--brief", action="store_true", help="say only what is wrong")
