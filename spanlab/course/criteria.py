@@ -6,19 +6,28 @@ reads from that. Each criterion is a function of its weight and its limit, and s
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 from spanlab.catalog import Table
 from spanlab.course.challenge import Criterion, Outcome
+from spanlab.errors import SchemaError
+
+if TYPE_CHECKING:
+    from spanlab.query import Database, Result
+    from spanlab.schema import Schema
+    from spanlab.splits import Model
 
 
 class Design:
     """A schema that was handed in, with the workload it has to bear.
 
     Raises SchemaError where the text is not DDL that Spanner takes, or lacks the table. What costs time (the
-    simulation) is done when a criterion first asks for it, and once.
+    simulation, the queries) is done when a criterion first asks for it, and once.
+
+    `rows` makes a database of the schema with rows in it, for criteria about queries; `params` are their parameters.
     """
 
     def __init__(
@@ -30,9 +39,12 @@ class Design:
         values: Mapping[str, str],
         nodes: int,
         minutes: int = 10,
-        model: str = "study",
+        model: str | Model = "study",
         start: str = "warm",
+        presplit: int | None = None,
         seed: int = 0,
+        rows: Callable[[Schema], Database] | None = None,
+        params: Mapping[str, object] | None = None,
     ) -> None:
         from spanlab.schema import Schema  # reads SQL: not needed, and not loaded, by challenges about numbers
 
@@ -41,7 +53,9 @@ class Design:
         present = {column.name.casefold() for column in self.table.columns}
         self.values = {name: word for name, word in values.items() if name.casefold() in present}
         self.writes_per_second, self.nodes, self.minutes = writes_per_second, nodes, minutes
-        self.model, self.start, self.seed = model, start, seed
+        self.model, self.start, self.presplit, self.seed = model, start, presplit, seed
+        self._rows, self._params = rows, params
+        self._results: dict[str, Result] = {}
 
     @cached_property
     def summary(self) -> dict[str, Any]:
@@ -56,9 +70,23 @@ class Design:
             minutes=self.minutes,
             model=self.model,
             start=self.start,
+            presplit=self.presplit,
             seed=self.seed,
         )
         return dict(run.summary())
+
+    @cached_property
+    def database(self) -> Database:
+        """The schema with rows in it. ConstraintError where it refuses one."""
+        if self._rows is None:
+            raise ValueError("rows: this design was given none, so no query can be asked of it")
+        return self._rows(self.schema)
+
+    def ask(self, sql: str) -> Result:
+        """The rows and the plan of a query over this schema. QueryError where the schema cannot answer it."""
+        if sql not in self._results:
+            self._results[sql] = self.database.query(sql, self._params)
+        return self._results[sql]
 
     @cached_property
     def rules(self) -> set[str]:
@@ -81,6 +109,40 @@ class Design:
             and column.identity is None
             and not column.auto_increment
         ]
+
+
+class Refused:
+    """DDL that reads well and that Spanner refuses: whatever is measured on it says what Spanner says."""
+
+    def __init__(self, error: SchemaError) -> None:
+        self.error = error
+
+    def __getattr__(self, name: str) -> NoReturn:
+        raise self.error
+
+
+class HandedQuery:
+    """A query that was handed in, over a database that has rows. `result` is its rows and its plan.
+
+    Raises QueryError where it does not parse, names what is not there, or is no query.
+    """
+
+    def __init__(self, sql: str, database: Database, params: Mapping[str, object]) -> None:
+        self.sql = sql
+        self.result: Result = database.query(sql, params)
+
+    def ask(self, sql: str = "") -> Result:
+        """Its result: it is the only query here, so `sql` is "", or its own text."""
+        if sql not in ("", self.sql):
+            raise ValueError(f"sql: {sql!r} was given; only the query that was handed in can be asked")
+        return self.result
+
+
+class Asked(Protocol):
+    """Something that answers queries: a `Design` with rows, or a `HandedQuery`, whose query is written ""."""
+
+    def ask(self, sql: str) -> Result:
+        """The rows and the plan of the query."""
 
 
 def key_of(design: Design) -> list[tuple[str, bool]]:
@@ -114,7 +176,8 @@ def p99(weight: int, at_most_ms: float) -> Criterion:
 
     def measure(design: Design) -> Outcome:
         got = design.summary["p99_ms"]
-        return Outcome(float(got <= at_most_ms), f"99 % commit within {got:.3g} ms")
+        seen = f"{got:,.0f}" if got >= 1_000 else f"{got:.3g}"  # not 5.72e+03
+        return Outcome(float(got <= at_most_ms), f"99 % commit within {seen} ms")
 
     return Criterion(weight, f"99 % of commits take at most {at_most_ms:.0f} ms", measure)
 
@@ -135,6 +198,41 @@ def has_columns(weight: int, types: Mapping[str, str], *, commit_timestamp: str 
 
     names = ", ".join(f"{name} (commit timestamp)" if name == commit_timestamp else name for name in types)
     return Criterion(weight, f"the columns {names} are kept", measure)
+
+
+def scanned(weight: int, at_most: int, sql: str = "") -> Criterion:
+    """Rows that a query reads, those that it drops included. One that reads or returns none has saved nothing."""
+
+    def measure(asked: Asked) -> Outcome:
+        result = asked.ask(sql)
+        share = float(bool(result.rows) and 0 < result.plan.scanned <= at_most)
+        return Outcome(share, f"it reads {result.plan.scanned:,} rows and returns {len(result.rows):,}")
+
+    return Criterion(weight, f"the query reads at most {at_most:,} rows", measure)
+
+
+def sorts(weight: int, sql: str = "") -> Criterion:
+    """The rows come in the order of a key, so that nothing is sorted (and LIMIT can stop early)."""
+
+    def measure(asked: Asked) -> Outcome:
+        count = asked.ask(sql).plan.sorts
+        return Outcome(float(count == 0), f"it sorts {count} time{'s' * (count != 1)}" if count else "it does not sort")
+
+    return Criterion(weight, "the query needs no sort", measure)
+
+
+def rows(weight: int, wanted: str, right: Callable[[], Sequence[tuple[Any, ...]]], sql: str = "") -> Criterion:
+    """The query returns these rows, each as often, in any order. `right` is called when an answer is measured."""
+
+    def measure(asked: Asked) -> Outcome:
+        expected, got = Counter(map(repr, right())), Counter(map(repr, asked.ask(sql).rows))
+        found, strange = (expected & got).total(), (got - expected).total()
+        seen = f"it returns {found:,} of the {expected.total():,} rows"
+        if strange:
+            seen += f", and {strange:,} that are not asked for"
+        return Outcome(float(got == expected), seen)
+
+    return Criterion(weight, wanted, measure)
 
 
 def advice_lacks(weight: int, rules: Sequence[str]) -> Criterion:
