@@ -235,16 +235,14 @@ def rows(weight: int, wanted: str, right: Callable[[], Sequence[tuple[Any, ...]]
     return Criterion(weight, wanted, measure)
 
 
-def advice_lacks(weight: int, rules: Sequence[str]) -> Criterion:
-    """The advisor has nothing to say under these rules."""
+def advice_lacks(weight: int, rules: Sequence[str], what: str) -> Criterion:
+    """The advisor has nothing to say under these rules; `what` says in words what they warn of."""
 
     def measure(design: Design) -> Outcome:
         broken = sorted(design.rules & set(rules))
-        return Outcome(
-            float(not broken), f"it warns with {', '.join(broken)}" if broken else "it has none of these warnings"
-        )
+        return Outcome(float(not broken), f"it warns with {', '.join(broken)}" if broken else "it has no such warning")
 
-    return Criterion(weight, f"sl.advise(schema) does not warn with {' or '.join(rules)}", measure)
+    return Criterion(weight, f"sl.advise(schema) does not warn of {what} ({', '.join(rules)})", measure)
 
 
 def each_item(names: Sequence[str], right: Sequence[Any]) -> tuple[Criterion, ...]:

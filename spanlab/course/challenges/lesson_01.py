@@ -39,25 +39,26 @@ who_owns = Challenge(
     kind=ListOf(Number("split", whole=True), 5),
     criteria=each_item([f'split of "{key}"' for key in _KEYS], (1, 2, 3, 3, 4)),
     wrong=(
+        WrongAnswer([0, 1, 2, 2, 3], "One too small throughout: the splits are numbered from 1.", lambda a: 0 in a),
         WrongAnswer(
             [2, 2, 3, 3, 4],
             '"B4": a shorter string that begins a longer one sorts before it, so B4 < B40.',
-            lambda a: a[0] == 2,
+            lambda a: a[0] == 2 and 0 not in a,
         ),
         WrongAnswer(
             [1, 1, 3, 3, 4],
             '"B40": the start of a split belongs to it; a range is closed on the left, open on the right.',
-            lambda a: a[1] == 1,
+            lambda a: a[1] == 1 and 0 not in a,
         ),
         WrongAnswer(
             [1, 2, 3, 4, 4],
             '"T80": compare character by character: after the T, 8 < 9, so T80 < T9.',
-            lambda a: a[3] == 4,
+            lambda a: a[3] == 4 and 0 not in a,
         ),
         WrongAnswer(
             [1, 2, 3, 3, 3],
             '"t": the order is by code point; small letters come after all capitals.',
-            lambda a: a[4] in (1, 3),
+            lambda a: a[4] in (1, 3) and 0 not in a,
         ),
     ),
     hints=(
@@ -160,7 +161,7 @@ page_hits = Challenge(
         hottest(20, 0.10),
         p99(20, 25),
         has_columns(10, {"HitAt": "TIMESTAMP", "Path": "STRING"}, commit_timestamp="HitAt"),
-        advice_lacks(10, ("SPL101", "SPL103")),
+        advice_lacks(10, ("SPL101", "SPL103"), "a key that begins with a time"),
     ),
     wrong=(
         WrongAnswer(
@@ -200,7 +201,7 @@ page_hits = Challenge(
         ),
     ),
     hints=(
-        "Which column decides where a new row goes? Draw the key line, and a dot for each of the next ten rows.",
+        "Which column decides where a new row goes? Write down the keys of the next ten rows: are they neighbours?",
         "The first column of the key should take many values in no order.",
         "Add a column whose DEFAULT makes a random id, and let that column alone be the key.",
     ),
@@ -215,6 +216,11 @@ nodes_help = Challenge(
     kind=Number("nodes", whole=True),
     criteria=(number_is(100, "the smallest number of nodes that commits 12,000 writes/s", 4, partly={6: 0.5}),),
     wrong=(
+        WrongAnswer(
+            5,
+            "Enough, but not the smallest number: with even load, divide and round up.",
+            lambda a: a > 4 and a not in (6, 7),
+        ),
         WrongAnswer(3, "3 nodes commit 3 × 3,500 = 10,500 row writes/s, fewer than 12,000."),
         WrongAnswer(6, "6 is right for the recommended 65 % CPU. The question asks for the bare minimum, at 100 %."),
         WrongAnswer(7, "7 comes from 1,800, which is the ceiling of one split. A node carries many splits."),
