@@ -614,3 +614,10 @@ def test_the_command_explains_a_query_and_a_real_plan(tmp_path: Path, capsys: py
     assert "Did you mean Title" in capsys.readouterr().err
     assert main(["explain", str(schema)]) == 2
     assert main(["explain", str(tmp_path / "none.json")]) == 2
+
+
+@pytest.mark.parametrize("sql", ["SELECT", "SELECT FROM Singers"])
+def test_a_select_that_lists_nothing_is_refused(sql):
+    db = Database(Schema.from_ddl("CREATE TABLE Singers (SingerId INT64 NOT NULL) PRIMARY KEY (SingerId)"))
+    with pytest.raises(QueryError, match="lists nothing"):
+        db.explain(sql)

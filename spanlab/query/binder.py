@@ -175,6 +175,10 @@ class Binder:
     # SELECT
 
     def _select(self, tree: exp.Select, outer: Scope | None) -> Query:
+        if not tree.expressions:
+            raise QueryError(
+                "SELECT lists nothing to return.", hint="SELECT column, … FROM …, or SELECT *", text=self.text
+            )
         query = Query(Unit(), [], as_struct=tree.args.get("kind") == "STRUCT")
         scope = Scope(parent=outer)
         if tree.args.get("from_") is not None:
