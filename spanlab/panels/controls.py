@@ -14,7 +14,7 @@ import ipywidgets as widgets
 
 from spanlab.charts.style import BLUE, thousands
 
-WIDTH = {"description_width": "12.5em"}
+WIDTH = {"description_width": "15em"}
 Built = tuple[widgets.Widget, Callable[[Any], None]]  # what to show, and a function that sets it
 
 
@@ -36,7 +36,7 @@ class Choice:
             value=self.default,
             description=self.label,
             style=WIDTH,
-            layout=widgets.Layout(width="33em", max_width="100%"),
+            layout=widgets.Layout(width="35.5em", max_width="100%"),
         )
         box.observe(lambda change: changed(change["new"]), names="value")
 
@@ -51,7 +51,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Number:
-    """A number. The slider walks through `stops`; the box takes every number between the first and the last.
+    """A number. The slider walks through `stops`; the box takes every number between the first and the last, and says so.
 
     Where the stops are floats, the box takes floats too; else only whole numbers.
     """
@@ -71,9 +71,9 @@ class Number:
             min=self.stops[0],
             max=self.stops[-1],
             step=1 if whole else self.stops[1] - self.stops[0],
-            description=self.label,
+            description=f"{self.label} ({self.words(self.stops[0])} to {self.words(self.stops[-1])})",
             style=WIDTH,
-            layout=widgets.Layout(width="20em"),
+            layout=widgets.Layout(width="22.5em"),
         )
         slider = widgets.SelectionSlider(
             options=[(f"{stop:,}", stop) for stop in self.stops],

@@ -6,21 +6,33 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from spanlab.charts import Scene, Servers, server_bars
-from spanlab.charts.servers import GHOSTS_AT_MOST
+from spanlab.charts.servers import CPU_FULL, GHOSTS_AT_MOST, ROOM, SPLIT_FULL
 from spanlab.panels.controls import Choice, Number, rates
 from spanlab.panels.panel import Panel
-from spanlab.panels.runs import describe, run_key
+from spanlab.panels.runs import committed_figure, describe, last_minute, p99_figure, run_key
 from spanlab.panels.tables import TABLES, no_table, run_table
 from spanlab.splits import Run
 
 KEYS = (("time of write", "now"), ("application counter", "seq"), ("UUIDv4", "uuid4"))
 OFFERED = (500, 1_000, 1_500, 1_700, 1_900, 5_000, 12_000, 20_000, 50_000)
 SIDE_BY_SIDE = 4
+FULL_CPU = 0.97
 
 
 def bars(run: Run, title: str, subtitle: str | list[str], offered: float, before: Sequence[float] = ()) -> Servers:
     split, node, preset = run.model.split_writes, run.model.node_writes, run.model.name
-    return Servers(title, subtitle, run.server_writes.tolist(), offered, split, node, preset, before)
+    return Servers(title, subtitle, run.server_writes.tolist(), offered, split, node, preset, before, limits(run))
+
+
+def limits(run: Run) -> list[str]:
+    """Why each server takes no more in the last minute; all have room where all that arrives is committed."""
+    if run.committed[-60:].mean() >= 0.98 * run.offered[-60:].mean():
+        return [ROOM] * run.nodes
+    cpu = run.cpu[-max(1, round(60 / run.model.control_s)) :].mean(axis=0)
+    hot = {split["leader"] for split in run.splits() if split["cpu_usage_score"] == 100}
+    return [
+        CPU_FULL if busy >= FULL_CPU else SPLIT_FULL if server in hot else ROOM for server, busy in enumerate(cpu)
+    ]
 
 
 def view_one_key(parameters: Mapping[str, Any], before: Scene | None) -> Scene:
@@ -32,7 +44,8 @@ def view_one_key(parameters: Mapping[str, Any], before: Scene | None) -> Scene:
     subtitle = sentence + (" Dotted: before." if before and nodes <= GHOSTS_AT_MOST else "")
     picture = bars(run, f"Key: {words}", subtitle, offered, before.state if before else ())
     chart = server_bars(picture, description=f"A bar for each server. Key: {words}. {sentence}")
-    return Scene(chart, sentence, ("committed writes/s", float(run.committed[-60:].mean())), picture.writes)
+    p99 = p99_figure(run.summary()["p99_ms"])
+    return Scene(chart, sentence, committed_figure(last_minute(run, offered)), picture.writes, (p99,))
 
 
 def one_key_many_servers() -> Panel:

@@ -8,24 +8,38 @@ opened, or on a page), and a line of text, which is also what the test of stored
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from html import escape
+from time import monotonic
 from typing import Any
 
 import ipywidgets as widgets
 
-from spanlab.charts import Scene, bundle, rounded
+from spanlab.charts import Figure, Scene, bundle
 from spanlab.panels.controls import Control
 
 LIVE = "application/vnd.jupyter.widget-view+json"
 STATUS_STYLE = "margin: 0; line-height: 1.5; min-height: 3em"  # room for two lines, so that the picture keeps its place
+ONE_DRAG_S = 0.5  # values of one control that follow each other faster are one drag of its slider
+ALIKE = 0.01  # figures that differ by less differ by chance
 View = Callable[[Mapping[str, Any], Scene | None], Scene]
+
+
+@dataclass(frozen=True)
+class Move:
+    """One move of one control: where it stood and what was shown right before."""
+
+    name: str
+    was: Any
+    before: Scene
 
 
 class Panel:
     """Controls wired to a picture.
 
     `panel.set(nodes=30)` moves a control as a reader would; `panel.scene` is what is shown, `panel.parameters` where
-    the controls stand. While one control is being moved, the ghost in the picture stays as it was before that.
+    the controls stand. Ghost and sentence compare with what was shown right before the last move; a slider that is
+    dragged sends many values, which are one move.
     """
 
     def __init__(self, title: str, controls: tuple[Control, ...], view: View) -> None:
@@ -33,7 +47,8 @@ class Panel:
         self.parameters: dict[str, Any] = {control.name: control.default for control in controls}
         self.scene = view(dict(self.parameters), None)
         self._controls = {control.name: control for control in controls}
-        self._taken_up: tuple[str, Any, Scene] | None = None  # the control in hand, its value and scene at that time
+        self._move: Move | None = None
+        self._shown_at = float("-inf")
         self._picture = widgets.Output()
         self._status = widgets.HTML()
         self._setters: dict[str, Callable[[Any], None]] = {}
@@ -45,10 +60,11 @@ class Panel:
         self._show()
 
     def set(self, **values: Any) -> Panel:
-        """Move controls by name, one after the other. ValueError names a control that the panel does not have."""
+        """Move controls by name, one move after the other. ValueError names a control that the panel does not have."""
         for name, value in values.items():
             if name not in self._setters:
                 raise ValueError(f"This panel has no control {name!r}; it has {', '.join(self._setters)}.")
+            self._shown_at = float("-inf")  # never part of a drag
             self._setters[name](value)
         return self
 
@@ -56,11 +72,18 @@ class Panel:
         return lambda value: self._moved(name, value)
 
     def _moved(self, name: str, value: Any) -> None:
-        if self._taken_up is None or self._taken_up[0] != name:
-            self._taken_up = name, self.parameters[name], self.scene
+        if not self._drags(name, value):
+            self._move = Move(name, self.parameters[name], self.scene)
+        assert self._move is not None
         self.parameters[name] = value
-        self.scene = self.view(dict(self.parameters), self._taken_up[2])
+        self.scene = self.view(dict(self.parameters), self._move.before)
         self._show()
+        self._shown_at = monotonic()
+
+    def _drags(self, name: str, value: Any) -> bool:
+        """Whether a value only goes on with the last move. A drag back to its beginning has nothing to compare with."""
+        quick = monotonic() - self._shown_at < ONE_DRAG_S
+        return quick and self._move is not None and self._move.name == name and self._move.was != value
 
     def _show(self) -> None:
         data, metadata = bundle(self.scene.chart, self.scene.sentence)
@@ -70,20 +93,18 @@ class Panel:
         self._status.value = f'<p role="status" aria-live="polite" style="{STATUS_STYLE}">{lines}</p>'
 
     def _change(self) -> str:
-        """What the control in hand did to the headline figure: "Nodes 3 → 30: committed writes/s stay at 1,800."."""
-        if self._taken_up is None or self.scene.headline is None:
+        """What the last move did: "Nodes 3 → 30: committed writes/s stay at 1,800."; empty before the first move."""
+        if self._move is None or self._move.before.headline is None or self.scene.headline is None:
             return ""
-        name, was, before = self._taken_up
-        now = self.parameters[name]
-        if was == now or before.headline is None:
-            return ""
-        what, old, new = before.headline[0], before.headline[1], self.scene.headline[1]
-        if abs(new - old) <= 0.01 * max(abs(new), abs(old)):
-            outcome = f"stay at {rounded(new)}"
-        else:
-            outcome = f"{'rise' if new > old else 'fall'} from {rounded(old)} to {rounded(new)}"
-        control = self._controls[name]
-        return f"{control.label} {control.words(was)} → {control.words(now)}: {what} {outcome}."
+        move, control = self._move, self._controls[self._move.name]
+        said = [outcome(move.before.headline, self.scene.headline)]
+        before = {figure.name: figure for figure in move.before.besides}
+        for figure in self.scene.besides:
+            old = before.get(figure.name, figure)
+            if not alike(old, figure):
+                said.append(f"{figure.name} {old.words} → {figure.words}")
+        now = self.parameters[move.name]
+        return f"{control.label} {control.words(move.was)} → {control.words(now)}: {'; '.join(said)}."
 
     def __repr__(self) -> str:
         return f"{self.title}: {self.scene.sentence}"
@@ -91,3 +112,15 @@ class Panel:
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> Any:
         data, metadata = bundle(self.scene.chart, repr(self))
         return {**data, LIVE: self.widget._repr_mimebundle_()[LIVE]}, metadata
+
+
+def alike(old: Figure, new: Figure) -> bool:
+    """Whether two figures are the same to a reader, or differ by chance alone."""
+    return old.words == new.words or abs(new.value - old.value) <= ALIKE * max(abs(new.value), abs(old.value))
+
+
+def outcome(old: Figure, new: Figure) -> str:
+    """How a figure changed, in words."""
+    if alike(old, new):
+        return f"{new.name} stay at {new.words}"
+    return f"{new.name} {'rise' if new.value > old.value else 'fall'} from {old.words} to {new.words}"

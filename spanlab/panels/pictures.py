@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from spanlab.charts import Scene, milliseconds, rounded
+from spanlab.charts import Figure, Scene, milliseconds, rounded
 from spanlab.charts.curves import latency_curves
 from spanlab.charts.stairs import Step
 from spanlab.charts.stairs import stairs as draw_stairs
 from spanlab.charts.strip import Minutes, split_strip
 from spanlab.charts.style import three_figures
-from spanlab.panels.runs import caption_of
+from spanlab.panels.runs import caption_of, carried, committed_figure
 from spanlab.splits import Run
 
 COSTS = {"shards": ("scan_ranges", "ranges that a scan over one day visits")}
@@ -55,9 +55,10 @@ def cuts(run: Run, minute: int | None = None) -> Scene:
 def draw_minute(run: Run, minute: int, offered: float, heading: str, *notes: str) -> Scene:
     """One minute of a run: what all minutes committed, and the splits at the end of that minute."""
     committed = run.committed[: len(run.committed) // 60 * 60].reshape(-1, 60).mean(axis=1).tolist()
-    splits, now = run.splits(at=60 * minute - 1), committed[minute - 1]
+    splits, arrived = run.splits(at=60 * minute - 1), float(run.offered[60 * minute - 60 : 60 * minute].mean())
+    now = carried(committed[minute - 1], arrived, offered)
     count = f"{len(splits)} split{'s' * (len(splits) != 1)}"
-    sentence = f"Minute {minute}: {count}, {rounded(min(now, offered))} of {rounded(offered)} writes/s."
+    sentence = f"Minute {minute}: {count}, {rounded(now)} of {rounded(offered)} writes/s."
     chart = split_strip(
         Minutes(committed, offered, minute),
         splits,
@@ -65,7 +66,8 @@ def draw_minute(run: Run, minute: int, offered: float, heading: str, *notes: str
         caption=[*caption_of(run), *notes],
         description=f"Committed writes minute by minute, and a strip of splits. {heading}. {sentence}",
     )
-    return Scene(chart, sentence, ("committed writes/s", now))
+    cut = Figure("splits", len(splits), str(len(splits)))
+    return Scene(chart, sentence, committed_figure(now), besides=(cut,))
 
 
 def latency(runs: Mapping[str, Run], q: float = 0.99) -> Scene:
