@@ -107,3 +107,11 @@ def test_altair_is_loaded_only_when_a_chart_is_drawn() -> None:
     )
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert loaded.strip() == "False"
+
+
+@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "benchmarks/README.md"])
+def test_links_and_commands_of_the_documents_lead_somewhere(name: str) -> None:
+    text = (ROOT / name).read_text(encoding="utf-8")
+    linked = [target for target in re.findall(r"\]\(([^)#\s]+)\)", text) if "://" not in target]
+    called = re.findall(r"python (benchmarks/\w+\.py)", text)
+    assert [path for path in [*linked, *called] if not (ROOT / path).exists()] == []
