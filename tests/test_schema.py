@@ -177,13 +177,16 @@ def test_a_text_that_cannot_be_read_changes_nothing(music):
     assert (caught.value.schema, caught.value.applied) == (music, 0)
 
 
-def test_statements_outside_the_course_are_refused_by_name_or_skipped_on_demand():
+def test_statements_outside_the_course_are_passed_over_and_listed_or_refused_by_name():
     text = "CREATE TABLE A (Id INT64) PRIMARY KEY (Id); CREATE CHANGE STREAM All_ FOR ALL"
-    with pytest.raises(UnsupportedError, match="change stream"):
-        Schema.from_ddl(text)
-    schema = Schema.from_ddl(text, skip_unsupported=True)
+    schema = Schema.from_ddl(text)
     assert [statement.kind for statement in schema.skipped] == ["change stream"]
+    assert repr(schema) == "<Schema: tables 1, passed over: change stream>"
     assert schema == Schema.from_ddl(text.partition(";")[0])
+    with pytest.raises(UnsupportedError, match="change stream"):
+        Schema.from_ddl(text, skip_unsupported=False)
+    with pytest.raises(UnsupportedError, match="change stream"):
+        schema.apply("CREATE CHANGE STREAM More FOR ALL")
 
 
 def test_the_schema_is_offered_at_the_top():

@@ -76,7 +76,7 @@ def texts():
 def test_schemas_are_accepted_and_round_trip():
     read = 0
     for name, text in texts():
-        schema = Schema.from_ddl(text, skip_unsupported=True)
+        schema = Schema.from_ddl(text)
         assert Schema.from_ddl(schema.to_ddl()) == schema, name
         read += 1
     assert read > 250
@@ -89,7 +89,7 @@ def test_expected_objects_are_there():
         path = CORPUS / "schemas" / name
         if not path.exists() or not verdict.get("accept", True):
             continue
-        schema = Schema.from_ddl(path.read_text(encoding="utf-8"), skip_unsupported=True)
+        schema = Schema.from_ddl(path.read_text(encoding="utf-8"))
         for finding in verdict["findings"]:
             kind, _, object_name = finding["object"].partition(" ")
             if kind in ("table", "index") and " " not in object_name and "." not in object_name:
@@ -134,6 +134,6 @@ def test_statements_of_the_parser_corpus_never_crash():
     for folder in ("valid", "invalid", "other", "doubtful"):
         for path in sorted((CORPUS / "ddl" / folder).glob("*.sql")):
             with suppress(SchemaError, UnsupportedError):
-                Schema.from_ddl(path.read_text(encoding="utf-8"), skip_unsupported=True)
+                Schema.from_ddl(path.read_text(encoding="utf-8"))
             read += 1
     assert read > 400

@@ -37,5 +37,5 @@ def _plan(first: str, query: str | None) -> Plan:
         if first.endswith(".sql"):
             raise ValueError(f"{first} is a schema: give the query too, spanlab explain {first} query.sql")
         return read_plan(Path(first))
-    schema = Schema.from_ddl(Path(first).read_text(encoding="utf-8"), skip_unsupported=True)
+    schema = Schema.from_ddl(Path(first).read_text(encoding="utf-8"))
     return Database(schema).explain(Path(query).read_text(encoding="utf-8"))

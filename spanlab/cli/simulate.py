@@ -41,7 +41,7 @@ def add_commands(commands: Any) -> None:
 def run(asked: argparse.Namespace) -> int:
     """Simulates and prints; exit code 1 if the load is not committed in full."""
     [(_, text)] = read_all([asked.file])
-    schema = Schema.from_ddl(text, skip_unsupported=True)
+    schema = Schema.from_ddl(text)
     values = dict(pair.partition("=")[::2] for pair in asked.value)
     load = Workload(schema.table(asked.table).name, writes_per_second=asked.writes_per_second, values=values)
     outcome = simulate(schema, load, nodes=asked.nodes, minutes=asked.minutes)

@@ -48,7 +48,7 @@ class Design:
     ) -> None:
         from spanlab.schema import Schema  # reads SQL: not needed, and not loaded, by challenges about numbers
 
-        self.schema = Schema.from_ddl(text)
+        self.schema = Schema.from_ddl(text, skip_unsupported=False)  # an answer should not lose a part in silence
         self.table: Table = self.schema.table(table)
         present = {column.name.casefold() for column in self.table.columns}
         self.values = {name: word for name, word in values.items() if name.casefold() in present}

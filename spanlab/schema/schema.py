@@ -31,11 +31,12 @@ class Schema(Objects):
     """
 
     @classmethod
-    def from_ddl(cls, text: str, *, skip_unsupported: bool = False) -> Schema:
+    def from_ddl(cls, text: str, *, skip_unsupported: bool = True) -> Schema:
         """The schema that the statements of the text make of an empty database.
 
-        Raises SchemaError where Spanner would refuse one of them, and UnsupportedError at a kind of statement that
-        lies outside the course; with `skip_unsupported` such statements are passed over and kept in `skipped`.
+        Raises SchemaError where Spanner would refuse one of them. Statements of kinds that lie outside the course
+        (change streams, search indexes, graphs …), which most real schemas have, are passed over and kept in `skipped`;
+        with `skip_unsupported=False` the first of them raises UnsupportedError.
         """
         return cls().apply(text, skip_unsupported=skip_unsupported)
 
@@ -71,7 +72,10 @@ class Schema(Objects):
     def __repr__(self) -> str:
         held = (len(self.tables), len(self.indexes), len(self.sequences), len(self.views))
         counts = zip(("tables", "indexes", "sequences", "views"), held, strict=True)
-        return f"<Schema: {', '.join(f'{what} {number}' for what, number in counts if number) or 'empty'}>"
+        parts = [f"{what} {number}" for what, number in counts if number]
+        if self.skipped:
+            parts.append(f"passed over: {', '.join(skipped.kind for skipped in self.skipped)}")
+        return f"<Schema: {', '.join(parts) or 'empty'}>"
 
 
 def _finished(draft: Draft) -> Schema:
