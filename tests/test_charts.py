@@ -27,7 +27,8 @@ from spanlab.splits.heat import HeatMap
 
 WORDS = {"caption": ["Made for a test."], "description": "a picture for a test"}
 HEADING = ("Heading", "what stands under it")
-HOT = Servers("one", "a key that grows", [0, 1_800.4, 0], 12_000, 1_800, 3_500, "study")
+LIMITS = ["has room", "its hot split is full", "has room"]
+HOT = Servers("one", "a key that grows", [0, 1_800.4, 0], 12_000, 1_800, 3_500, "study", limits=LIMITS)
 EVEN = Servers("two", "a key that does not", [1_200] * 10, 12_000, 1_800, 3_500, "study", before=[1_800, 0, 0])
 STEPS = [Step("1", 1_799, 1), Step("8", 11_990, 8)]
 MAP = HeatMap(np.eye(64, 30) * 400, ["ByTime"] * 20 + ["Hits"] * 44, [f"T({row})" for row in range(64)], 30.0)
@@ -213,13 +214,15 @@ def test_each_server_has_a_bar_and_a_slot_to_compare_it_with():
     assert {row["slot"] for row in rows} == {3_500}
 
 
-def test_only_what_holds_the_others_back_is_marked_full():
-    assert [row["state"] for row in server_bars(HOT, description="d")["datasets"]["servers0"]] == [
-        "can take no more",
-        "has room",
-        "has room",
-    ]
+def test_what_is_full_stays_with_its_server_and_has_a_colour_of_its_own():
+    rows = server_bars(HOT, description="d")["datasets"]["servers0"]
+    assert (rows[0]["writes"], rows[0]["state"]) == (1_800, "its hot split is full")
+    assert [row["state"] for row in rows][1:] == ["has room"] * 2
     assert {row["state"] for row in server_bars(EVEN, description="d")["datasets"]["servers0"]} == {"has room"}
+    fields = [one for one in walk(server_bars(HOT, description="d")) if one.get("field") == "state"]
+    (colour,) = (one for one in fields if "scale" in one)
+    assert colour["scale"]["domain"] == ["has room", "its hot split is full", "CPU is full"]
+    assert len(set(colour["scale"]["range"])) == 3
 
 
 def test_the_even_share_is_offered_load_by_servers():

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from itertools import pairwise
 
 import ipywidgets as widgets
 import pytest
 
-from spanlab.charts import MIME, Scene
+from spanlab.charts import MIME, Figure, Scene
 from spanlab.panels import Panel, compare, cuts, heat, key_line, latency, panel, stairs
 from spanlab.panels.controls import Choice, Number
 from spanlab.panels.heat import RIDDLES
@@ -21,7 +22,8 @@ def view_area(parameters, before):
     """A view without a simulation: the area of a rectangle."""
     area = parameters["width"] * parameters["height"]
     chart = {"description": f"area {area}", "mark": "bar", "ghost": before.state if before else None}
-    return Scene(chart, f"The area is {area}.", ("square metres", area), area)
+    edge = Figure("longest side", longest := max(parameters.values()), f"{longest} m")
+    return Scene(chart, f"The area is {area}.", Figure("square metres", area, f"{area:,}"), area, (edge,))
 
 
 @pytest.fixture
@@ -69,14 +71,16 @@ def test_every_control_has_a_name_and_every_slider_a_box_beside_it(area):
         assert control.description
     rows = [row for row in find(area.widget, widgets.HBox) if find(row, widgets.SelectionSlider)]
     assert len(rows) == 1
-    assert find(rows[0], widgets.BoundedIntText)[0].description == "Width"
+    assert find(rows[0], widgets.BoundedIntText)[0].description == "Width (1 to 100)"
 
 
 def test_the_status_is_read_out_when_it_changes(area):
     assert '<p role="status" aria-live="polite"' in area._status.value
     assert status(area) == "The area is 2."
     area.set(height=10)
-    assert status(area) == "The area is 20. Height low → high: square metres rise from 2 to 20."
+    assert (
+        status(area) == "The area is 20. Height low → high: square metres rise from 2 to 20; longest side 2 m → 10 m."
+    )
 
 
 def test_slider_and_box_are_one_number(area):
@@ -100,26 +104,61 @@ def test_each_move_draws_once(area):
     assert len(seen) == 2
 
 
-def test_the_ghost_stays_where_a_control_was_taken_up(area):
+@pytest.fixture
+def clock(monkeypatch):
+    """A clock that a test moves on by itself: clock[0] is the time in seconds."""
+    now = [0.0]
+    monkeypatch.setattr(sys.modules[Panel.__module__], "monotonic", lambda: now[0])
+    return now
+
+
+def test_each_move_is_compared_with_what_was_shown_right_before(area):
     area.set(width=3).set(width=100)
-    assert area.scene.chart["ghost"] == 2
-    assert status(area).endswith("Width 2 → 100: square metres rise from 2 to 100.")
+    assert area.scene.chart["ghost"] == 3
+    assert status(area).endswith("Width 3 → 100: square metres rise from 3 to 100; longest side 3 m → 100 m.")
     area.set(height=10)
     assert area.scene.chart["ghost"] == 100
     assert status(area).endswith("Height low → high: square metres rise from 100 to 1,000.")
     area.set(height=1)
-    assert status(area) == "The area is 100."  # back where it was taken up: nothing has changed
+    assert area.scene.chart["ghost"] == 1_000
+    assert status(area).endswith("Height high → low: square metres fall from 1,000 to 100.")
 
 
-def test_what_does_not_move_is_said(area):
-    flat = Panel("Flat", (Number("width", "Width", (1, 2), 1),), lambda p, before: Scene({}, "x", ("writes/s", 1_800)))
+def test_a_slider_that_is_dragged_is_one_move(area, clock):
+    slider = find(area.widget, widgets.SelectionSlider)[0]
+    for value in (3, 100):
+        clock[0] += 0.4
+        slider.value = value
+    assert area.scene.chart["ghost"] == 2
+    assert status(area).endswith("Width 2 → 100: square metres rise from 2 to 100; longest side 2 m → 100 m.")
+    clock[0] += 0.6
+    slider.value = 3
+    assert area.scene.chart["ghost"] == 100
+    assert status(area).endswith("Width 100 → 3: square metres fall from 100 to 3; longest side 100 m → 3 m.")
+
+
+def test_a_drag_back_to_its_beginning_still_says_something(area, clock):
+    slider = find(area.widget, widgets.SelectionSlider)[0]
+    slider.value = 3
+    slider.value = 2
+    assert status(area).endswith("Width 3 → 2: square metres fall from 3 to 2; longest side 3 m → 2 m.")
+
+
+def test_another_control_is_another_move_however_quick(area, clock):
+    find(area.widget, widgets.SelectionSlider)[0].value = 3
+    find(area.widget, widgets.Dropdown)[0].value = 10
+    assert status(area).endswith("Height low → high: square metres rise from 3 to 30; longest side 3 m → 10 m.")
+
+
+@pytest.mark.parametrize("after", [1_800, 1_815])  # 0.8 % apart: chance
+def test_what_does_not_move_is_said(after):
+    def view(parameters, before):
+        writes = 1_800 if before is None else after
+        return Scene({}, "x", Figure("writes/s", writes, str(writes)), None, (Figure("p99", writes, f"{writes} ms"),))
+
+    flat = Panel("Flat", (Number("width", "Width", (1, 2), 1),), view)
     flat.set(width=2)
-    assert status(flat).endswith("Width 1 → 2: writes/s stay at 1,800.")
-
-
-def test_less_is_said_to_fall(area):
-    area.set(width=100).set(height=10).set(width=3)
-    assert status(area).endswith("Width 100 → 3: square metres fall from 1,000 to 30.")
+    assert status(flat).endswith(f"Width 1 → 2: writes/s stay at {after}.")
 
 
 @pytest.mark.parametrize(
@@ -160,23 +199,48 @@ def test_1a_nodes_do_not_move_a_time_key(nodes):
     assert [bar["server"] for bar in bars if bar["writes"] > 100] == [1]
     if nodes > 3:
         assert status(shown).endswith(f"Nodes 3 → {nodes}: committed writes/s stay at 1,800.")
+        shown.set(nodes=3)
+        assert status(shown).endswith(f"Nodes {nodes} → 3: committed writes/s stay at 1,800.")
 
 
 def test_1a_a_random_key_uses_what_is_paid_for():
     shown = panel("1A").set(key="uuid4")
     assert shown.scene.headline[1] == pytest.approx(10_200, rel=0.04)
     assert "3 of 3 servers work" in shown.scene.sentence
-    assert {bar["state"] for bar in shown.scene.chart["datasets"]["servers0"]} == {"can take no more"}
+    assert {bar["state"] for bar in shown.scene.chart["datasets"]["servers0"]} == {"CPU is full"}
     shown.set(nodes=4)
     assert shown.scene.headline[1] == pytest.approx(12_000, rel=0.02)
     assert {bar["state"] for bar in shown.scene.chart["datasets"]["servers0"]} == {"has room"}
 
 
+def states(shown):
+    return [bar["state"] for bar in shown.scene.chart["datasets"]["servers0"]]
+
+
+def test_1a_names_what_is_full():
+    """A time key fills one split, not the CPU of its server: 1,800 of 3,500 writes/s (facts.md 1.6)."""
+    assert states(panel("1A")) == ["its hot split is full", "has room", "has room"]
+    assert states(panel("1A").set(key="uuid4", nodes=2)) == ["CPU is full"] * 2
+    assert states(panel("1A").set(offered=1_500)) == ["has room"] * 3
+
+
+def test_a_hot_row_fills_its_split_and_no_other_servers():
+    """20 % of 12,000 go to one row; the other servers do more than half of a split's writes, and have room."""
+    bars = compare(["hot_row"], writes_per_second=12_000, nodes=4).chart["datasets"]["servers0"]
+    assert sorted(bar["state"] for bar in bars) == ["has room"] * 3 + ["its hot split is full"]
+    assert min(bar["writes"] for bar in bars) > 1_800
+
+
 def test_1a_the_cliff():
     shown = panel("1A").set(offered=1_500)
+    assert "1,500 of 1,500 writes/s commit" in shown.scene.sentence
+    assert "committed writes/s fall from 1,800 to 1,500; p99 409 ms → 29.7 ms." in status(shown)
     assert shown.scene.headline[1] == pytest.approx(1_500, rel=0.02)
     assert float(re.search(r"p99 ([\d.]+) ms", shown.scene.sentence)[1]) == pytest.approx(30, rel=0.1)
     shown.set(offered=1_900)
+    assert "Offered writes/s 1,500 → 1,900: committed writes/s rise from 1,500 to 1,800; p99 29.7 ms → " in status(
+        shown
+    )
     assert float(re.search(r"p99 ([\d.]+) ms", shown.scene.sentence)[1]) == pytest.approx(409, rel=0.1)
 
 
@@ -194,19 +258,25 @@ def bins(shown):
 def test_2a_a_counter_lands_on_one_place_and_a_reversed_one_in_every_part():
     shown = panel("2A")
     assert shown.scene.sentence.endswith("The fullest of 16 ranges holds 100 % of the new keys.")
-    assert bins(shown) == [16] + [0] * 15
-    shown.set(generator="bit_reversed")
+    assert bins(shown) == [8] + [0] * 15
+    assert [dot["label"] for dot in shown.scene.chart["datasets"]["dots"]] == list("12345678")
+    shown.set(generator="bit_reversed", keys=16)
     assert bins(shown) == [1] * 16
     assert "holds 6.25 %" in status(shown)
+    assert status(shown).endswith("How many keys 8 → 16: keys in the fullest range fall from 12.5 % to 6.25 %.")
 
 
 def test_2a_a_minute_is_nothing_in_48_bits_of_milliseconds():
-    assert bins(panel("2A").set(generator="ulid", seconds=60)) == [16] + [0] * 15
+    shown = panel("2A").set(generator="ulid", seconds=60)
+    assert bins(shown) == [8] + [0] * 15
+    assert status(shown).endswith("Time between keys (s) 1 → 60: keys in the fullest range stay at 100 %.")
+    shown.set(seconds=1)
+    assert status(shown).endswith("Time between keys (s) 60 → 1: keys in the fullest range stay at 100 %.")
 
 
 def test_2a_a_uuidv1_marches_and_wraps():
     """The low 32 bits of its clock lead: 2^32 units of 100 ns are 429.5 s, so ids 60 s apart wrap after seven."""
-    dots = panel("2A").set(generator="uuid1", seconds=60).scene.chart["datasets"]["dots"]
+    dots = panel("2A").set(generator="uuid1", seconds=60, keys=16).scene.chart["datasets"]["dots"]
     places = [dot["place"] for dot in dots]
     assert places[:8] == sorted(places[:8])
     assert places[8] < places[7]
@@ -229,6 +299,7 @@ def test_3a_twice_the_shards_carry_it_and_double_the_scan():
     assert shown.scene.headline[1] == pytest.approx(12_000, rel=0.02)
     assert gauge(shown, "ranges")["words"] == "8"
     assert gauge(shown, "committed")["alarm"] is False
+    assert status(shown).endswith("rise from 7,200 to 12,000; p99 209 ms → 30.5 ms; scan ranges 4 → 8.")
 
 
 def test_3a_more_shards_than_needed_only_cost():
@@ -244,6 +315,7 @@ def test_3a_plain_mod_spreads_and_loses_half_of_the_rows():
     assert shown.scene.headline[1] == pytest.approx(12_000, rel=0.02)
     assert "a one-day scan visits 31 ranges; 46.9 % of the rows lie outside shards 0–15." in shown.scene.sentence
     assert gauge(shown, "rows outside")["alarm"] is True
+    assert status(shown).endswith("scan ranges 16 → 31; rows outside none → 46.9 %.")
 
 
 def test_3b_a_giant_slows_everybody():
@@ -267,6 +339,8 @@ def test_4a_cuts_double_every_second_minute():
     shown.set(minute=5)
     assert shown.scene.sentence == "Minute 5: 4 splits, 7,200 of 50,000 writes/s."
     assert {cell["heat"] for cell in shown.scene.chart["datasets"]["splits"]} == {"hot: 100"}
+    assert status(shown).endswith("Minute 13 → 5: committed writes/s fall from 50,000 to 7,200; splits 64 → 4.")
+    assert status(shown.set(minute=6)).endswith("Minute 5 → 6: committed writes/s stay at 7,200.")
 
 
 def test_4a_sixteen_shards_stop_at_sixteen_splits():
@@ -296,6 +370,13 @@ def test_4b_the_law_of_moving_fronts(ratio, committed):
     assert shown.scene.chart["datasets"]["run"][-1]["ratio"] == ratio
 
 
+def test_4b_has_one_control_with_its_range():
+    shown = panel("4B")
+    (box,) = find(shown.widget, (widgets.BoundedFloatText, widgets.Dropdown))
+    assert box.description == "vτ ÷ w (0 to 1.5)"
+    assert "vτ ÷ w 1 → 0: committed writes/s rise from 1,800 to 12,000." in status(shown.set(ratio=0.0))
+
+
 # --------------------------------------------------------------------------------------------------- 5A: heat (L5)
 
 
@@ -304,7 +385,13 @@ def test_5a_age_flattens_a_diagonal():
     assert repr(shown) == "5A · Heat: Brightest range changes 29 times in 30 columns: the hot place moves."
     shown.set(history="90d")
     assert "changes 0 times in 30 columns" in shown.scene.sentence
-    assert status(shown).endswith("changes of the brightest range fall from 29 to 0.")
+    assert status(shown).endswith("writes in the brightest range rise from 47 % to 100 %.")
+
+
+def test_5a_a_random_key_has_no_bright_range():
+    """64 ranges of equal size: each gets 1/64 of the writes, the brightest a little more by chance."""
+    shown = panel("5A").set(workload="hits_by_uuid")
+    assert status(shown).endswith("writes in the brightest range fall from 47 % to 2 %.")
 
 
 def test_5a_a_hot_row_is_a_stripe():
@@ -386,6 +473,20 @@ def test_heat_of_a_table_by_name_and_of_a_run():
     assert "no single hot place" in repr(heat("hits_by_uuid"))
     run = simulate("now", writes_per_second=1_000, nodes=3, minutes=5)
     assert "in 30 columns" in repr(heat(run))
+
+
+def test_heat_of_two_side_by_side():
+    both = heat(["hits_by_time", "hits_by_uuid"])
+    assert repr(both) == f"{heat('hits_by_time')} {heat('hits_by_uuid')}"
+    assert set(both.chart["datasets"]) == {"picture0", "keys0", "picture1", "keys1"}
+    for number, name in enumerate(("hits_by_time", "hits_by_uuid")):
+        assert both.chart["datasets"][f"picture{number}"] == heat(name).chart["datasets"]["picture0"]
+
+
+@pytest.mark.parametrize("names", [[], ["hits_by_time"] * 3])
+def test_heat_takes_one_or_two(names):
+    with pytest.raises(ValueError, match=f"what is a list of {len(names)}; one or two"):
+        heat(names)
 
 
 def test_heat_knows_its_tables():

@@ -4,12 +4,13 @@ A chart knows no widget and runs no simulation. Its specification is written by 
 afterwards only data and titles are put in, because writing a specification is slower than simulating ten minutes.
 """
 
-from spanlab.charts.renderer import MIME, Scene, Spec, bundle
+from spanlab.charts.renderer import MIME, Figure, Scene, Spec, bundle
 from spanlab.charts.servers import Servers, server_bars
 from spanlab.charts.style import milliseconds, rounded, thousands
 
 __all__ = [
     "MIME",
+    "Figure",
     "Scene",
     "Servers",
     "Spec",

@@ -33,7 +33,9 @@ def front(law: Points, run: Points, *, heading: Heading, caption: list[str], des
 def _shape() -> Spec:
     import altair as alt
 
-    x = alt.X("ratio:Q", title="speed × delay ÷ width of the front", scale=alt.Scale(domain=[0, 1.5], nice=False))
+    x = alt.X(
+        "ratio:Q", title="vτ ÷ w: speed × delay ÷ width of the front", scale=alt.Scale(domain=[0, 1.5], nice=False)
+    )
     y = alt.Y(
         "committed:Q",
         title="committed writes/s",

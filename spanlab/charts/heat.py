@@ -34,7 +34,7 @@ def heat_maps(*maps: tuple[Heading, HeatMap], caption: list[str], description: s
         box = {"left": 0, "right": columns * one.column_s / 60, "top": 0, "bottom": rows}
         data |= {f"picture{number}": [box | {"url": data_url(png(shades(one.writes)))}], f"keys{number}": _labels(one)}
     headings = [heading for heading, _ in maps]
-    text = ["Brightness: a range's part of all writes, black none, pale a quarter or more.", *caption]
+    text = ["Brightness: a range's part of the busiest column's writes; black none, pale a quarter or more.", *caption]
     return fill(_shape(len(maps)), data, headings=headings, caption=text, description=description)
 
 

@@ -9,7 +9,7 @@ Altair 6 writes Vega-Lite 6; the charts of this course use only what both read a
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 MIME = "application/vnd.vegalite.v5+json"
 SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"
@@ -20,19 +20,29 @@ Spec = dict[str, Any]
 Bundle = tuple[dict[str, Any], dict[str, Any]]
 
 
+class Figure(NamedTuple):
+    """A figure that can be compared from picture to picture: its name, its value, and the value as readers see it."""
+
+    name: str
+    value: float
+    words: str
+
+
 @dataclass(frozen=True)
 class Scene:
     """A picture and the sentence that says what it shows.
 
     `chart` is a complete Vega-Lite specification, `sentence` one line of text for those who do not see it (and for the
-    test that compares outputs). `headline` is the figure that the picture is about, by name ("committed writes/s"),
-    `state` whatever a later picture needs to draw this one as its ghost.
+    test that compares outputs). `headline` is the figure that the picture is about, with a name in the plural
+    ("committed writes/s"), `state` whatever a later picture needs to draw this one as its ghost; `besides` are figures
+    that are worth a word when they change.
     """
 
     chart: Spec
     sentence: str
-    headline: tuple[str, float] | None = None
+    headline: Figure | None = None
     state: Any = None
+    besides: tuple[Figure, ...] = ()
 
     def __repr__(self) -> str:
         return self.sentence

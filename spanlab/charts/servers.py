@@ -14,14 +14,15 @@ from typing import Any
 
 from spanlab.charts.figure import Rows, fill, model_caption, shape
 from spanlab.charts.renderer import Spec
-from spanlab.charts.style import BLUE, INK, PALE, VERMILLION, apart, thousands
+from spanlab.charts.style import BLUE, INK, ORANGE, PALE, VERMILLION, apart, thousands
 
 HEIGHT = 220
 # the width of one picture among so many: with the names of its lines at the last alone, or at each of them
 WIDTHS = {1: 560, 2: 300, 3: 190, 4: 150}
 WIDTHS_NAMED = {1: 560, 2: 260, 3: 130, 4: 72}
 GHOSTS_AT_MOST = 60  # thinner bars would vanish under their outline
-FULL, ROOM = "can take no more", "has room"
+SPLIT_FULL, CPU_FULL, ROOM = "its hot split is full", "CPU is full", "has room"
+COLOURS = {ROOM: BLUE, SPLIT_FULL: VERMILLION, CPU_FULL: ORANGE}
 # number each server, or only round ones where there are many; a tick knows its place in 0..1, hence how many there are
 NUMBERED = """datum.index == 0 || (datum.value - 1) / datum.index < 40
     || datum.value % ((datum.value - 1) / datum.index > 150 ? 50 : 10) == 0 ? datum.value : ''"""
@@ -33,7 +34,8 @@ class Servers:
 
     `writes` are the committed writes per second of each server, in any order, `offered` the load of all servers
     together, also per second. `split_ceiling` and `node_ceiling` come from the model, whose name is `preset`. `before`
-    are the writes of the servers before a control was moved.
+    are the writes of the servers before a control was moved. `limits` say of each server, in the order of `writes`, why
+    it takes no more: SPLIT_FULL, CPU_FULL, or ROOM (which is also what is drawn where nothing is known).
     """
 
     title: str
@@ -44,6 +46,7 @@ class Servers:
     node_ceiling: float
     preset: str
     before: Sequence[float] = ()
+    limits: Sequence[str] = ()
 
     @property
     def top(self) -> float:
@@ -70,16 +73,10 @@ def server_bars(*pictures: Servers, description: str) -> Spec:
 def _bars(picture: Servers) -> Rows:
     """Busiest first: which server leads a split is chance, so a bar in its own place would jump at every change."""
     before = sorted(picture.before, reverse=True)
-    held_back = sum(picture.writes) < 0.98 * picture.offered
+    limits = picture.limits or [ROOM] * len(picture.writes)
     rows = []
-    for server, writes in enumerate(sorted(picture.writes, reverse=True)):
-        full = held_back and writes >= 0.9 * picture.split_ceiling
-        row = {
-            "server": server + 1,
-            "writes": round(writes),
-            "slot": picture.node_ceiling,
-            "state": FULL if full else ROOM,
-        }
+    for server, (writes, limit) in enumerate(sorted(zip(picture.writes, limits, strict=True), reverse=True)):
+        row = {"server": server + 1, "writes": round(writes), "slot": picture.node_ceiling, "state": limit}
         if server < len(before) and len(picture.writes) <= GHOSTS_AT_MOST:
             row["before"] = round(before[server])
         rows.append(row)
@@ -130,10 +127,14 @@ def _view(alt: Any, number: int, top: float, width: int, *, named: bool) -> Any:
             y=y,
             color=alt.Color(
                 "state:N",
-                scale=alt.Scale(domain=[ROOM, FULL], range=[BLUE, VERMILLION]),
-                legend=alt.Legend(title="a server that", orient="bottom", direction="horizontal", titleOrient="left"),
+                scale=alt.Scale(domain=list(COLOURS), range=list(COLOURS.values())),
+                legend=alt.Legend(title="a server:", orient="bottom", direction="horizontal", titleOrient="left"),
             ),
-            tooltip=[alt.Tooltip("server:O"), alt.Tooltip("writes:Q", title="committed writes/s", format=",d")],
+            tooltip=[
+                alt.Tooltip("server:O"),
+                alt.Tooltip("writes:Q", title="committed writes/s", format=",d"),
+                alt.Tooltip("state:N", title="limit"),
+            ],
         )
     )
     ghost = (

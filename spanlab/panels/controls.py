@@ -51,9 +51,10 @@ class Choice:
 
 @dataclass(frozen=True)
 class Number:
-    """A number. The slider walks through `stops`; the box takes every number between the first and the last, and says so.
+    """A number. The slider walks through `stops`; the box takes every number between the first and the last.
 
-    Where the stops are floats, the box takes floats too; else only whole numbers.
+    What a reader sees as its name ends in that range. Where the stops are floats, the box takes floats too; else only
+    whole numbers.
     """
 
     name: str
@@ -62,7 +63,7 @@ class Number:
     default: float
 
     def words(self, value: Any) -> str:
-        return f"{value:,}"
+        return f"{value:,g}"
 
     def build(self, changed: Callable[[Any], None]) -> Built:
         whole = all(isinstance(stop, int) for stop in self.stops)
@@ -76,7 +77,7 @@ class Number:
             layout=widgets.Layout(width="22.5em"),
         )
         slider = widgets.SelectionSlider(
-            options=[(f"{stop:,}", stop) for stop in self.stops],
+            options=[(self.words(stop), stop) for stop in self.stops],
             value=self._nearest(self.default),
             readout=False,
             style={"handle_color": BLUE},

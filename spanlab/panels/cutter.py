@@ -10,7 +10,7 @@ from spanlab.charts.front import front
 from spanlab.panels.controls import Choice, Number, rates
 from spanlab.panels.panel import Panel
 from spanlab.panels.pictures import draw_minute
-from spanlab.panels.runs import caption_of, run_key
+from spanlab.panels.runs import caption_of, carried, committed_figure, run_key
 from spanlab.splits import model
 
 MINUTES = 20
@@ -22,7 +22,7 @@ KEYS = (
     ("8 rows", "ids(8)"),
 )
 WORDS = {key: words for words, key in KEYS}
-STARTS = (("cold: one split", 0), ("pre-split into 10", 10), ("pre-split into 60", 60), ("pre-split into 300", 300))
+STARTS = (("cold, one split", 0), ("pre-split into 10", 10), ("pre-split into 60", 60), ("pre-split into 300", 300))
 MERGE = "Splits that stay cold are merged after 30 minutes here; Spanner takes a week or two."
 
 
@@ -49,7 +49,7 @@ def cutter() -> Panel:
 
 # ------------------------------------------------------------------------------------------------ front and width
 
-FRONT_NODES = 30
+FRONT_NODES, FRONT_WRITES = 30, 12_000
 RATIOS = tuple(round(0.05 * step, 2) for step in range(31))
 
 
@@ -60,15 +60,16 @@ def leaders_law(ratio: float, offered: float, split_writes: float) -> float:
 
 def view_front(parameters: Mapping[str, Any], before: Scene | None) -> Scene:
     """The law of moving fronts, and a simulated point on it."""
-    ratio, offered = parameters["ratio"], parameters["offered"]
+    ratio = parameters["ratio"]
     delay = model().detect_s + model().apply_s  # and a front of times moves on by a second a second
     word = f"ahead({delay / ratio:.6g})" if ratio else "uuid4"
-    run = run_key(word, offered, FRONT_NODES, minutes=MINUTES)
-    simulated = float(run.committed[-600:].mean())
-    law = [(one, leaders_law(one, offered, run.model.split_writes)) for one in (0.01, *RATIOS[1:])]
+    run = run_key(word, FRONT_WRITES, FRONT_NODES, minutes=MINUTES)
+    last = slice(-600, None)  # a front is slow: ten minutes
+    simulated = carried(float(run.committed[last].mean()), float(run.offered[last].mean()), FRONT_WRITES)
+    law = [(one, leaders_law(one, FRONT_WRITES, run.model.split_writes)) for one in (0.01, *RATIOS[1:])]
     sentence = (
-        f"Speed × delay ÷ width = {ratio:g}: {rounded(simulated)} of {thousands(offered)} writes/s commit; "
-        f"the law says {rounded(leaders_law(ratio, offered, run.model.split_writes))}."
+        f"vτ ÷ w = {ratio:g}: {rounded(simulated)} of {thousands(FRONT_WRITES)} writes/s commit; "
+        f"the law says {rounded(leaders_law(ratio, FRONT_WRITES, run.model.split_writes))}."
     )
     points = [(ratio, simulated)] if before is None else [before.state, (ratio, simulated)]
     width = "no front at all" if not ratio else f"a front {delay / ratio:,.0f} s wide"
@@ -76,16 +77,12 @@ def view_front(parameters: Mapping[str, Any], before: Scene | None) -> Scene:
         law,
         points,
         heading=(f"Inserts at {width}, cuts that take {delay:.0f} s", sentence),
-        caption=["Line: the law max(1, width ÷ (2 × speed × delay)). Dot: a run; pale: before.", *caption_of(run)],
-        description=f"Committed writes over speed × delay ÷ width, a falling curve with a dot. {sentence}",
+        caption=["Line: the law, max(1, w ÷ 2vτ) splits share the load. Dot: a run; pale: before.", *caption_of(run)],
+        description=f"Committed writes over vτ ÷ w (speed × delay ÷ width), a falling curve with a dot. {sentence}",
     )
-    return Scene(chart, sentence, ("committed writes/s", simulated), (ratio, simulated))
+    return Scene(chart, sentence, committed_figure(simulated), (ratio, simulated))
 
 
 def front_and_width() -> Panel:
     """Panel 4B of lesson 4."""
-    controls = (
-        Number("ratio", "Speed × delay ÷ width", RATIOS, 1.0),
-        Choice("offered", "Offered writes/s", rates(12_000), 12_000),
-    )
-    return Panel("4B · Front and width", controls, view_front)
+    return Panel("4B · Front and width", (Number("ratio", "vτ ÷ w", RATIOS, 1.0),), view_front)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from spanlab.charts import Scene
+from spanlab.charts import Figure, Scene
 from spanlab.charts.heat import heat_maps
 from spanlab.panels.controls import Choice, Number
 from spanlab.panels.panel import Panel
@@ -24,45 +25,66 @@ WORKLOADS = (
     ("(user, time), some users giants", "hits_by_user"),
     ("UUIDv4 table + index on the time", "hits_with_index"),
 )
-PASTS = (("0: the table is new", "0h"), ("5 hours", "5h"), ("90 days", "90d"))
+PASTS = (("0, a new table", "0h"), ("5 hours", "5h"), ("90 days", "90d"))
 
 
-def picture(run: Run, title: str, history: str | None, rows: int, column_s: int) -> Scene:
-    """The heat map of a run, with the sentence that says whether the hot place moves."""
-    seen = run.key_visualizer(rows, column_s, history)
+@dataclass(frozen=True)
+class Titled:
+    """A run, the title of its picture, and the name that its sentence begins with, if it has one."""
+
+    run: Run
+    title: str
+    name: str = ""
+
+
+def picture(shown: Sequence[Titled], history: str | None, rows: int, column_s: int) -> Scene:
+    """The heat maps of one or two runs, with the sentences that say whether the hot place moves."""
     past = f", with {history} of rows from before" if history and history != "0h" else ""
-    sentence = str(seen)
+    maps, said = [], []
+    for one in shown:
+        seen = one.run.key_visualizer(rows, column_s, history)
+        below: str | list[str] = str(seen) if len(shown) == 1 else str(seen).split(": ")  # a narrow picture: two lines
+        maps.append(((f"{one.title}{past}", below), seen))
+        said.append(f"{one.name}: {seen}" if one.name else str(seen))
+    sentence, titles = " ".join(said), "; ".join(one.title for one in shown)
     chart = heat_maps(
-        ((f"{title}{past}", sentence), seen),
-        caption=caption_of(run),
-        description=f"Heat map, time to the right, keys downwards. {title}{past}. {sentence}",
+        *maps,
+        caption=caption_of(shown[0].run),
+        description=f"Heat map, time to the right, keys downwards. {titles}{past}. {sentence}",
     )
-    return Scene(chart, sentence, ("changes of the brightest range", seen.changes))
+    share = maps[0][1].brightest_share
+    return Scene(chart, sentence, Figure("writes in the brightest range", share, f"{100 * share:.0f} %"))
 
 
-def heat(what: str | Run, history: str | None = None) -> Scene:
+def heat(what: str | Run | Sequence[str | Run], history: str | None = None) -> Scene:
     """The heat map of a run, or of one of the course's tables by name ("hits_by_time", "hits_by_uuid", …).
 
-    15 minutes of a named table, in columns of ten seconds and 128 rows. `history` is how far back the rows of the table
-    reach: "0h", "5h", "90d". The names "p1" to "p5" are the pictures of challenge 5.1, without a word about what they
-    show. ValueError names an unknown table.
+    A list of two of them is drawn side by side. 15 minutes of a named table, in columns of ten seconds and 128 rows.
+    `history` is how far back the rows of the table reach: "0h", "5h", "90d". The names "p1" to "p5" are the pictures of
+    challenge 5.1, one at a time and without a word about what they show. ValueError names an unknown table.
     """
-    if isinstance(what, Run):
-        return picture(what, "Writes by key and time", history, 128, 10)
-    if what in RIDDLES:
+    if isinstance(what, str) and what in RIDDLES:
         return riddle(what)
+    wanted = [what] if isinstance(what, str | Run) else list(what)
+    if not 1 <= len(wanted) <= 2:
+        raise ValueError(f"what is a list of {len(wanted)}; one or two runs or names of tables are wanted.")
+    return picture([_titled(one, alone=len(wanted) == 1) for one in wanted], history, 128, 10)
+
+
+def _titled(what: str | Run, *, alone: bool) -> Titled:
+    if isinstance(what, Run):
+        return Titled(what, "Writes by key and time")
     names = {name: table.words for name, table in TABLES.items()} | {"hits_with_index": WORKLOADS[-1][0]}
     if what not in names:
         raise no_table(what, [*names, *RIDDLES])
-    shown = picture(run_table(what, WRITES, NODES, 15), f"{what}, key: {names[what]}", history, 128, 10)
-    return Scene(shown.chart, f"{what}: {shown.sentence}", shown.headline)
+    return Titled(run_table(what, WRITES, NODES, 15), f"{what}, key: {names[what]}" if alone else what, what)
 
 
 def view_heat(parameters: Mapping[str, Any], before: Scene | None) -> Scene:
     """The heat map of a workload, for a past and a number of minutes."""
     name, history, minutes = parameters["workload"], parameters["history"], parameters["minutes"]
     words = {name: words for words, name in WORKLOADS}[name]
-    return picture(run_table(name, WRITES, NODES, minutes), f"Key: {words}", history, 64, 30)
+    return picture([Titled(run_table(name, WRITES, NODES, minutes), f"Key: {words}")], history, 64, 30)
 
 
 def heat_panel() -> Panel:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from spanlab.charts import Scene
+from spanlab.charts import Figure, Scene
 from spanlab.charts.key_line import PARTS, in_parts
 from spanlab.charts.key_line import key_line as draw_line
 from spanlab.errors import suggest
@@ -52,7 +52,8 @@ def scene(kind: str, n: int, seconds: float) -> Scene:
         subtitle=f"on the line of {what}. {sentence}",
         description=f"{title}, as dots on the line of {what}. {sentence}",
     )
-    return Scene(chart, f"{title}. {sentence}", ("keys in the fullest range", fullest))
+    part = Figure("keys in the fullest range", fullest / n, f"{100 * fullest / n:.3g} %")
+    return Scene(chart, f"{title}. {sentence}", part)
 
 
 def key_line(kind: str, n: int, seconds: float = 1.0) -> Scene:
@@ -76,7 +77,7 @@ def key_printer() -> Panel:
     """Panel 2A of lesson 2."""
     controls = (
         Choice("generator", "Generator", GENERATORS, "seq"),
-        Number("keys", "How many keys", tuple(range(4, 65, 4)), 16),
-        Choice("seconds", "Seconds between", (("0.001", 0.001), ("1", 1), ("60", 60)), 1),
+        Number("keys", "How many keys", tuple(range(4, 65, 4)), 8),
+        Choice("seconds", "Time between keys (s)", (("0.001", 0.001), ("1", 1), ("60", 60)), 1),
     )
     return Panel("2A · Key printer", controls, view_printer)

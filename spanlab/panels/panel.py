@@ -72,18 +72,16 @@ class Panel:
         return lambda value: self._moved(name, value)
 
     def _moved(self, name: str, value: Any) -> None:
-        if not self._drags(name, value):
-            self._move = Move(name, self.parameters[name], self.scene)
-        assert self._move is not None
+        self._move = self._drag(name, value) or Move(name, self.parameters[name], self.scene)
         self.parameters[name] = value
         self.scene = self.view(dict(self.parameters), self._move.before)
         self._show()
         self._shown_at = monotonic()
 
-    def _drags(self, name: str, value: Any) -> bool:
-        """Whether a value only goes on with the last move. A drag back to its beginning has nothing to compare with."""
-        quick = monotonic() - self._shown_at < ONE_DRAG_S
-        return quick and self._move is not None and self._move.name == name and self._move.was != value
+    def _drag(self, name: str, value: Any) -> Move | None:
+        """The last move, if this value goes on with it. A drag back to its beginning has nothing to compare with."""
+        last, quick = self._move, monotonic() - self._shown_at < ONE_DRAG_S
+        return last if quick and last is not None and last.name == name and last.was != value else None
 
     def _show(self) -> None:
         data, metadata = bundle(self.scene.chart, self.scene.sentence)
@@ -94,16 +92,16 @@ class Panel:
 
     def _change(self) -> str:
         """What the last move did: "Nodes 3 → 30: committed writes/s stay at 1,800."; empty before the first move."""
-        if self._move is None or self._move.before.headline is None or self.scene.headline is None:
+        move, headline = self._move, self.scene.headline
+        if move is None or move.before.headline is None or headline is None:
             return ""
-        move, control = self._move, self._controls[self._move.name]
-        said = [outcome(move.before.headline, self.scene.headline)]
+        control, now = self._controls[move.name], self.parameters[move.name]
+        said = [outcome(move.before.headline, headline)]
         before = {figure.name: figure for figure in move.before.besides}
         for figure in self.scene.besides:
             old = before.get(figure.name, figure)
             if not alike(old, figure):
                 said.append(f"{figure.name} {old.words} → {figure.words}")
-        now = self.parameters[move.name]
         return f"{control.label} {control.words(move.was)} → {control.words(now)}: {'; '.join(said)}."
 
     def __repr__(self) -> str:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from spanlab.charts import Scene, milliseconds, rounded
+from spanlab.charts import Figure, Scene, milliseconds, rounded
 from spanlab.charts.gauges import Gauge, gauges
 from spanlab.charts.hottest import hottest_splits
 from spanlab.panels.controls import Choice, Number, rates
 from spanlab.panels.panel import Panel
-from spanlab.panels.runs import caption_of, run_key
+from spanlab.panels.runs import caption_of, committed_figure, last_minute, p99_figure, run_key
 from spanlab.splits import Run
 
 SHARDS = (1, 2, 4, 6, 8, 10, 12, 16, 24, 32, 64)
@@ -33,7 +33,7 @@ def draw_shards(
     """A run of a table with so many hash shards in front (0: none) as gauges; `note` ends the sentence."""
     seen: dict[str, Any] = run.summary()
     ranges = 2 * shards - 1 if signed else max(1, shards)  # MOD has the sign of its first argument (facts.md 2.4)
-    state = (float(seen["committed"]), float(seen["p99_ms"]), ranges)
+    state = (last_minute(run, offered), float(seen["p99_ms"]), ranges)
     was = before.state if before else (None, None, None)
     short = state[0] < 0.98 * offered
     figures = [
@@ -43,11 +43,13 @@ def draw_shards(
     ]
     said = [f"{rounded(state[0])} of {rounded(offered)} writes/s commit", f"p99 {milliseconds(state[1])}"]
     said.append(f"a one-day scan visits {ranges} range{'s' * (ranges != 1)}")
+    besides = [p99_figure(state[1]), Figure("scan ranges", ranges, str(ranges))]
     if shards:
         lost = 100 * (shards - 1) / (2 * shards) if signed else 0.0
         inside = f"shards 0–{shards - 1}" if shards > 1 else "shard 0"
         figures.append(Gauge(f"rows outside {inside}", lost, 100, f"{lost:.1f} %", lost > 0))
         said.append(f"{f'{lost:.1f} %' if lost else 'none'} of the rows lie outside {inside}")
+        besides.append(Figure("rows outside", lost, f"{lost:.1f} %" if lost else "none"))
     sentence = f"{'; '.join(said)}. {note}".strip()
     chart = gauges(
         figures,
@@ -56,7 +58,7 @@ def draw_shards(
         caption=caption_of(run),
         description=f"{len(figures)} bars. {sentence}",
     )
-    return Scene(chart, sentence, ("committed writes/s", state[0]), state)
+    return Scene(chart, sentence, committed_figure(state[0]), state, tuple(besides))
 
 
 def shards() -> Panel:
@@ -84,10 +86,10 @@ def view_giant(parameters: Mapping[str, Any], before: Scene | None) -> Scene:
     user = f"celebrity({USERS}, {percent / 100:g})" if percent else f"ids({USERS})"
     run = run_key(f"({user}, {f'shard({parts}), ' if parts > 1 else ''}now)", offered, GIANT_NODES)
     seen: dict[str, Any] = run.summary()
-    splits = run.splits()
+    committed, splits = last_minute(run, offered), run.splits()
     arriving = [float(str(split["writes_per_second"])) for split in splits]
     sentence = (
-        f"{rounded(seen['committed'])} of {rounded(offered)} writes/s commit; the hottest of {len(splits)} splits gets "
+        f"{rounded(committed)} of {rounded(offered)} writes/s commit; the hottest of {len(splits)} splits gets "
         f"{100 * seen['hottest_share']:.1f} %; p99 {milliseconds(seen['p99_ms'])}."
     )
     giant = f"one of 20,000 users makes {percent} % of the writes" if percent else "20,000 users, all alike"
@@ -99,7 +101,7 @@ def view_giant(parameters: Mapping[str, Any], before: Scene | None) -> Scene:
         caption=caption_of(run),
         description=f"The ten hottest splits as bars. {sentence}",
     )
-    return Scene(chart, sentence, ("committed writes/s", float(seen["committed"])))
+    return Scene(chart, sentence, committed_figure(committed), besides=(p99_figure(float(seen["p99_ms"])),))
 
 
 def giant() -> Panel:

@@ -84,7 +84,7 @@ def test_nodes_help_a_random_key(lab):
     box.fill("4")
     box.press("Enter")
     lab.settle()
-    assert "to 12,000." in status.inner_text()
+    assert "to 12,000;" in status.inner_text()
     assert panel.locator("path[aria-label*='server: 4']").count() == 1
 
 
