@@ -70,5 +70,6 @@ def test_an_unknown_fact_and_an_odd_one_get_a_sentence() -> None:
 def test_a_word_is_found_in_any_case_and_by_each_of_its_names() -> None:
     assert repr(sl.glossary("SPLIT")) == repr(sl.glossary("Split"))
     assert repr(sl.glossary("split point")) == repr(sl.glossary("Split boundary"))
+    assert repr(sl.glossary("helper index")).startswith("Helper (backing) index: ")
     assert "Did you mean Back-join?" in repr(sl.glossary("backjoin"))
     assert "Covering index" in repr(sl.glossary())

@@ -387,6 +387,7 @@ def test_interrupted_run_returns_what_was_simulated(monkeypatch):
 
 def test_long_runs_show_progress(monkeypatch):
     started = progress_module.started
+    monkeypatch.delenv("SPANLAB_BARS", raising=False)
     monkeypatch.setattr(progress_module, "PATIENCE_S", -1.0)
     bars = []
     monkeypatch.setattr(progress_module, "started", lambda *what: bars.append(what) or started(*what))

@@ -68,8 +68,13 @@ def glossary(term: str = "") -> Entry:
     if not term:
         return Entry("words of the course", " · ".join(words), 'sl.glossary("split") explains one')
     # an entry may stand for several words: "Split boundary, split point"
-    entry_of = {part.strip().casefold(): entry for entry in words for part in (entry, *re.split(r"[,/()]", entry))}
+    entry_of = {part.strip().casefold(): entry for entry in words for part in _names(entry)}
     name = entry_of.get(str(term).strip().casefold())
     if name is None:
         return Entry(str(term), f"is not in the glossary.{suggest(str(term), words)}", "sl.glossary() lists all words")
     return Entry(name, words[name]["meaning"], f"introduced in lesson {words[name]['lesson']}")
+
+
+def _names(entry: str) -> list[str]:
+    """The names that a word goes by: "Helper (backing) index" is also "Helper index"."""
+    return [entry, *re.split(r"[,/()]", entry), re.sub(r" *\(.*?\)", "", entry)]
