@@ -231,9 +231,7 @@ def test_every_rule_has_a_case_and_a_source_that_resolves() -> None:
     assert set(RULES) == set(CASES) | WITH_WORKLOAD | DEEP
     facts = set(fact_numbers())
     for rule in RULES.values():
-        cited = [
-            part.strip() for part in rule.source.removeprefix("facts ").split(",") if part.strip()[:1].isdigit()
-        ]
+        cited = [part.strip() for part in rule.source.removeprefix("facts ").split(",") if part.strip()[:1].isdigit()]
         assert rule.source
         if rule.source.startswith("facts"):
             assert cited
@@ -305,7 +303,9 @@ def test_a_text_with_errors_is_advised_and_each_refusal_has_its_line() -> None:
 
 
 def test_one_unreadable_statement_does_not_hide_the_others() -> None:
-    findings = advise_text("CREATE TABEL Hits (At TIMESTAMP) PRIMARY KEY (At);\nCREATE SEARCH INDEX S ON T (C);\n" + HOT)
+    findings = advise_text(
+        "CREATE TABEL Hits (At TIMESTAMP) PRIMARY KEY (At);\nCREATE SEARCH INDEX S ON T (C);\n" + HOT
+    )
     assert [(f.rule, f.severity, f.line) for f in findings] == [("SPL000", "high", 1), ("SPL101", "medium", 3)]
 
 

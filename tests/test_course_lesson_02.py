@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -112,6 +113,12 @@ def test_one_day_of_the_ledger(key: str, scanned: int) -> None:
     assert (result.plan.scanned, len(result.rows)) == (scanned, 1_000)
 
 
+def test_addresses_that_differ_in_one_character_hash_to_all_quarters_of_the_line() -> None:
+    places = [sl.farm_fingerprint(f"user{n}@example.com") / 2**64 + 0.5 for n in range(1, 9)]
+    assert {int(4 * place) for place in places} == {0, 1, 2, 3}
+    assert places != sorted(places)
+
+
 def test_bytes_of_an_id() -> None:
     uuid = sl.data.uuid(1)
     sizes = {name: size_in_bytes(Type.parse(name), 1 if name == "INT64" else uuid) for name in ("INT64", "UUID")}
@@ -128,19 +135,20 @@ def ranges(shown: sl.panels.Panel) -> list[int]:
 
 def test_try_1_one_stack_becomes_one_key_in_each_range() -> None:
     shown = sl.panel("2A")
-    assert "100 % of the new keys" in shown.scene.sentence
+    assert sorted(ranges(shown))[:15] == [0] * 15
     shown.set(generator="bit_reversed")
+    assert max(ranges(shown)) == 1
+    shown.set(keys=16)
     assert ranges(shown) == [1] * 16
-    assert "6.25 % of the new keys" in shown.scene.sentence
 
 
 def test_try_2_a_minute_does_not_leave_the_range() -> None:
-    shown = sl.panel("2A").set(generator="ulid", seconds=60)
+    shown = sl.panel("2A").set(generator="ulid", keys=16, seconds=60)
     assert sorted(ranges(shown)) == [0] * 15 + [16]
 
 
 def test_try_3_key_9_of_a_uuidv1_begins_again_on_the_left() -> None:
-    shown = sl.panel("2A").set(generator="uuid1")
+    shown = sl.panel("2A").set(generator="uuid1", keys=16)
     assert sorted(ranges(shown)) == [0] * 15 + [16]
     shown.set(seconds=60)
     places = [dot["place"] for dot in shown.scene.chart["datasets"]["dots"]]
@@ -152,11 +160,35 @@ def test_try_3_key_9_of_a_uuidv1_begins_again_on_the_left() -> None:
 # ------------------------------------------------------------------------------------------------ challenges
 
 
+@pytest.mark.parametrize(("packed", "promised"), [(False, True), (True, False)])
+def test_the_last_hint_promises_an_answer_only_where_there_is_one(
+    packed: bool, promised: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SPANLAB_PROGRESS", str(tmp_path / "progress"))
+    if packed:  # a copy of the course that was handed out without solutions/
+        (tmp_path / "lessons").mkdir()
+        (tmp_path / "course.py").write_text("")
+        monkeypatch.chdir(tmp_path)
+    shown = [repr(sl.hint("2.4")) for _ in range(3)]
+    assert "That was the last." in shown[-1]
+    assert ["sl.reveal" in text for text in shown] == [False, False, promised]
+    assert "sl.reveal" in repr(sl.hint("2.P1"))  # what happens is told without solutions as well
+
+
 @settings(max_examples=60, deadline=None)
 @given(st.sets(st.sampled_from("ABCDEFGH"), min_size=1))
-def test_2_1_pays_an_eighth_for_each_letter_judged_rightly(letters: set[str]) -> None:
-    right = 8 - len(letters ^ {"A", "D", "F"})
-    assert verdict("2.1", sorted(letters)).points == pytest.approx(2 * right / 8, abs=0.005)
+def test_2_1_pays_right_letters_minus_wrong_ones(letters: set[str]) -> None:
+    safe = {"A", "D", "F"}
+    thirds = max(0, len(letters & safe) - len(letters - safe))
+    got = verdict("2.1", sorted(letters))
+    assert got.points == pytest.approx(2 * thirds / 3, abs=0.005)
+    assert (got.state == PASSED) == (letters == safe)
+    assert got.diagnoses or letters == safe
+
+
+@pytest.mark.parametrize("guess", [["H"], list("ABCDEFGH"), "ABCDEFGH", list("BCEGH")])
+def test_2_1_pays_nothing_for_a_guess(guess: object) -> None:
+    assert verdict("2.1", " ".join(guess) if isinstance(guess, str) else guess).state == FAILED
 
 
 def test_2_2_agrees_with_the_library() -> None:
@@ -219,10 +251,19 @@ def test_other_ddl_that_spanner_refuses_cannot_be_read(ddl: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("gigabytes", "points"), [(22.4, 2), (22, 2), (22.8, 2), (21.9, 0), (5.6, 0.8), (5.5, 0.8), (0, 0)]
+    ("gigabytes", "points"),
+    # of 2 points: all four places; the table forgotten 40 %; the three indexes forgotten, the point of the task, 20 %
+    [(22.4, 2), (22, 2), (22.8, 2), (21.9, 0), (16.8, 0.8), (17, 0.8), (5.6, 0.4), (5.5, 0.4), (16, 0), (0, 0)],
 )
 def test_2_4(gigabytes: float, points: float) -> None:
     assert verdict("2.4", gigabytes).points == pytest.approx(points)
+
+
+@pytest.mark.parametrize("mistake", [20 * 4 * 0.2, 28 * 4 * 200e6 / 1e12])
+def test_2_4_knows_the_uuid_and_the_terabytes(mistake: float) -> None:
+    """20 bytes a place are the 44 of the text less the 24 of the native UUID."""
+    got = verdict("2.4", mistake)
+    assert (got.state, len(got.diagnoses)) == (FAILED, 1)
 
 
 @pytest.mark.parametrize("answer", [["c"], ["C"], "c", ["a", "b", "d"]])

@@ -96,8 +96,10 @@ def test_the_largest_share_sets_the_pace(leader: str, committed: float, largest:
 
 
 @pytest.mark.parametrize(("shards", "committed"), [(24, 42_000), (32, 50_000), (44, 50_000)])
-def test_two_servers_with_two_shards_each_are_too_slow(shards: int, committed: float) -> None:
-    assert run(sharded(shards), 50_000, 22)["committed"] == pytest.approx(committed, rel=0.02)
+def test_more_shards_than_nodes_and_still_too_few(shards: int, committed: float) -> None:
+    got = run(sharded(shards), 50_000, 22)["committed"]
+    assert got == pytest.approx(committed, rel=0.02)
+    assert got <= 1_800 * shards
 
 
 def remainder(number: int, n: int) -> int:
@@ -191,9 +193,11 @@ def test_3a_try_3_a_load_test_does_not_find_the_sign() -> None:
     assert shown.scene.headline[1] == pytest.approx(12_000, rel=0.02)
     assert "46.9 % of the rows lie outside shards 0–15" in shown.scene.sentence
     assert figure(shown, "rows outside") == "46.9 %"
+    assert "visits 31 ranges" in shown.scene.sentence
+    assert shown.scene.state[1] <= 18.6  # and no p99 tells
 
 
-def test_3a_try_4_two_shards_on_one_server() -> None:
+def test_3a_try_4_more_shards_than_nodes() -> None:
     shown = sl.panel("3A").set(offered=50_000, nodes=22, shards=24)
     assert shown.scene.headline[1] == pytest.approx(42_000, rel=0.02)
     assert shown.set(shards=32).scene.headline[1] == pytest.approx(50_000, rel=0.02)
@@ -208,9 +212,9 @@ def test_3b_a_giant_and_the_cure() -> None:
 
 def test_the_predictions() -> None:
     for answer in ("a", "B", "c"):
-        assert verdict("3.P2", answer).state == RECORDED
-    assert verdict("3.P1", "D").state == RECORDED
-    assert verdict("3.P2", "d").state == UNREADABLE
+        assert verdict("3.P1", answer).state == RECORDED
+    assert verdict("3.P2", "D").state == RECORDED
+    assert verdict("3.P1", "d").state == UNREADABLE
     nearest = {"a": 12_000, "b": 8_500, "c": 1_800}
     got = run("(celebrity(20000, .2), now)")["committed"]
     assert min(nearest, key=lambda letter: abs(nearest[letter] - got)) == "b"
@@ -234,6 +238,7 @@ SHARD = ", ShardId INT64 NOT NULL AS (ABS(MOD(FARM_FINGERPRINT({}), 16))) STORED
         logins("userid, seenat desc").lower().replace("logins", "Logins"),
         logins("UserId, SeenAt DESC, LoginId", LOGIN_ID),
         logins("UserId DESC, SeenAt DESC, Device"),
+        logins("UserId, SeenAt DESC, Device", columns="SeenAt TIMESTAMP NOT NULL, UserId STRING(MAX) NOT NULL"),
         logins("UserId, SeenAt") + "; CREATE INDEX Latest ON Logins (UserId, SeenAt DESC) STORING (Device)",
     ],
 )
@@ -249,6 +254,10 @@ def test_3_1_takes_every_key_that_spreads_and_stops_early(ddl: str) -> None:
         (logins("UserId, SeenAt"), 1.0),
         (logins("SeenAt DESC, UserId"), 0.6),
         (logins("LoginId", LOGIN_ID), 1.0),
+        (logins("UserId, Device, SeenAt DESC"), 1.0),
+        (logins("UserId"), 1.0),
+        (logins("Device, UserId, SeenAt DESC"), 1.0),
+        (logins("ShardId, SeenAt DESC, UserId", SHARD.format("UserId")), 1.4),
         (logins("Device, SeenAt"), 0.2),
         (logins("UserId, SeenAt DESC").replace(", Device STRING(40)", ""), 0.8),  # the query asks for Device
         (logins("X, UserId, SeenAt DESC", ", X INT64 NOT NULL"), 0.2),  # nobody fills X
@@ -256,6 +265,28 @@ def test_3_1_takes_every_key_that_spreads_and_stops_early(ddl: str) -> None:
 )
 def test_3_1_pays_what_was_reached(ddl: str, points: float) -> None:
     assert verdict("3.1", ddl).points == pytest.approx(points)
+
+
+@pytest.mark.parametrize(
+    ("ddl", "said"),
+    [
+        (logins("UserId, SeenAt"), "Annotate SeenAt with DESC"),
+        (logins("UserId, Device, SeenAt DESC"), "Device stands between"),
+        (logins("UserId DESC"), "one row for each user"),
+        (logins("Device, UserId, SeenAt DESC"), "does not name a device"),
+        (logins("Device, SeenAt DESC, UserId"), "4,500 writes/s"),
+        (logins("ShardId, SeenAt DESC, UserId", SHARD.format("UserId")), "lie among everybody's"),
+    ],
+)
+def test_3_1_names_the_mistake_and_no_other(ddl: str, said: str) -> None:
+    (diagnosis,) = verdict("3.1", ddl).diagnoses
+    assert said in diagnosis
+
+
+def test_3_1_takes_a_shard_that_is_not_needed_and_says_so() -> None:
+    got = verdict("3.1", logins("ShardId, UserId, SeenAt DESC", SHARD.format("UserId")))
+    assert (got.state, got.points) == (PASSED, 2)
+    assert "without a shard" in got.diagnoses[0]
 
 
 @pytest.mark.parametrize("ddl", ["CREATE TABLE Visits (A INT64) PRIMARY KEY (A)", "PRIMARY KEY (UserId, SeenAt DESC)"])
@@ -266,18 +297,26 @@ def test_3_1_cannot_read(ddl: str) -> None:
 @settings(max_examples=60, deadline=None)
 @given(st.floats(min_value=0, max_value=100))
 def test_3_2_takes_31_of_64_and_no_other_share(percent: float) -> None:
-    right = abs(percent - 100 * 31 / 64) <= 0.3
-    half = abs(percent - 46.9) <= 0.3 or abs(percent - 31 / 64) <= 0.003
+    right = abs(percent - 100 * 31 / 64) <= 0.5
+    half = abs(percent - 46.9) <= 0.5 or abs(percent - 31 / 64) <= 0.005
+    quarter = abs(percent - 50) <= 0.5
     got = verdict("3.2", percent)
-    assert got.points == (2 if right else 1 if half else 0)
-    assert got.state == (PASSED if right else PARTIAL if half else FAILED)
+    assert got.points == (2 if right else 1 if half else 0.5 if quarter else 0)
+    assert got.state == (PASSED if right else PARTIAL if half or quarter else FAILED)
+
+
+@pytest.mark.parametrize(
+    ("percent", "points"), [(48, 2), (48.4, 2), (48.9, 2), (47, 1), (0.48, 1), (50, 0.5), (49.2, 0)]
+)
+def test_3_2_takes_a_figure_that_was_rounded(percent: float, points: float) -> None:
+    assert verdict("3.2", percent).points == points
 
 
 @pytest.mark.parametrize(
     ("shards", "points"),
     [
         # (40) committed (35) p99 (25) ranges, of 3 points
-        (1, 0.75), (8, 0.75), (11, 1.95), (12, 1.95), (14, 1.95),
+        (1, 0), (2, 0.75), (8, 0.75), (11, 1.95), (12, 1.95), (14, 1.95),
         (15, 3), (16, 3), (20, 3), (32, 3), (33, 2.25), (64, 2.25),
     ],
 )  # fmt: skip
@@ -296,6 +335,12 @@ def test_with_the_documented_figure_8_shards_would_do() -> None:
     seen = run(sharded(8), 20_000, 12, model="docs")
     assert seen["committed"] == pytest.approx(20_000, rel=0.02)
     assert seen["p99_ms"] <= 25
+
+
+@pytest.mark.parametrize(("shards", "said"), [(12, "93 % full"), (13, "about 80 % full"), (14, "about 80 % full")])
+def test_3_3_speaks_of_the_number_that_was_given(shards: int, said: str) -> None:
+    (diagnosis,) = verdict("3.3", shards).diagnoses
+    assert said in diagnosis
 
 
 @pytest.mark.parametrize("shards", [0, -3, 4_097, 10**30])
@@ -327,7 +372,10 @@ def test_3_4_takes_every_query_that_seeks_in_every_shard(query: str) -> None:
     ("query", "points"),
     [
         # (40) rows (40) scanned (20) parameters, of 3 points
-        (branches(range(15)), 1.8),
+        (f"SELECT EntryId, Amount, ShardId FROM LedgerEntries WHERE ShardId IN UNNEST([0, 1]) AND {IN_DAY}", None),
+        (branches(range(15)), None),
+        (branches(range(1)), None),
+        (branches(range(16)).replace("Amount", "Amount, ShardId"), 1.8),
         (f"SELECT EntryId, Amount FROM LedgerEntries WHERE ShardId IN (0, 1, 2, 3) AND {IN_DAY}", 0.6),
         ("SELECT EntryId, Amount FROM LedgerEntries WHERE ShardId BETWEEN 0 AND 15 AND EntryId >= @from_id", 0),
         ("SELECT 1", 0),
@@ -335,8 +383,10 @@ def test_3_4_takes_every_query_that_seeks_in_every_shard(query: str) -> None:
         (f"{branches(range(16))} UNION ALL {branches(range(1))}", 1.8),  # shard 0 twice
     ],
 )
-def test_3_4_pays_what_was_reached(query: str, points: float) -> None:
-    assert verdict("3.4", query).points == pytest.approx(points)
+def test_3_4_pays_what_was_reached(query: str, points: float | None, ledgers: dict[str, sl.Database]) -> None:
+    if points is None:  # a part of the day for a part of the reading
+        points = 3 * (0.4 * len(ledgers[REPAIRED].query(query, DAY_12).rows) / 1_000 + 0.2)
+    assert verdict("3.4", query).points == pytest.approx(points, abs=0.006)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import spanlab as sl
-from spanlab.charts.heat import shades
+from spanlab.charts.heat import data_url, png, shades
 from spanlab.course.challenge import FAILED, PASSED, RECORDED, UNREADABLE, Verdict, judge
 from spanlab.course.challenges import find_challenge
 from spanlab.course.challenges.lesson_05 import Watched
@@ -145,28 +145,41 @@ def test_a_quiet_table_draws_the_same_diagonal(by_time: Run) -> None:
 # ------------------------------------------------------------------------------------------------ moves of the panel
 
 
+def drawn(settings_: dict[str, object], minutes: int = 15) -> HeatMap:
+    """The map of those settings, if panel 5A draws it: 64 ranges by 30 s."""
+    shown = panel("5A").set(minutes=minutes, **settings_)
+    name, history = str(settings_.get("workload", "hits_by_time")), str(settings_.get("history", "0h"))
+    seen = run_table(name, 12_000, 10, minutes).key_visualizer(64, 30, history)
+    assert shown.scene.chart["datasets"]["picture0"][0]["url"] == data_url(png(shades(seen.writes)))
+    return seen
+
+
 def test_try_1_the_diagonal_becomes_a_line_at_the_lower_edge() -> None:
-    shown = panel("5A").set(history="90d")
-    assert "changes 0 times in 30 columns" in shown.scene.sentence
+    young, old = drawn({}), drawn({"history": "90d"})
+    assert young.brightest == sorted(set(young.brightest))  # another range in each column, ever further down
+    assert (young.brightest[0], young.brightest[-1] >= 62) == (0, True)  # 30 s fill two of the 64 ranges
+    assert set(old.brightest) == {63}
 
 
 def test_try_2_a_hot_row_is_a_stripe() -> None:
-    assert "changes 0 times in 30 columns" in panel("5A").set(workload="hot_row").scene.sentence
+    assert len(set(drawn({"workload": "hot_row"}).brightest)) == 1
 
 
 def test_try_3_two_bands() -> None:
     shown = panel("5A").set(workload="hits_with_index")
     keys = [row["key"] for row in shown.scene.chart["datasets"]["keys0"]]
-    assert keys[0] == "ByHitAt: first key"
-    assert "Hits: first key" in keys
+    assert keys[0].startswith("ByHitAt")
+    assert sum(key.startswith("Hits") for key in keys) >= 1
+    seen = drawn({"workload": "hits_with_index"})
+    index, table = seen.band("ByHitAt"), seen.band("Hits")
+    assert index.brightest == sorted(index.brightest)
+    assert index.brightest_share > 0.4
+    assert table.brightest_share < 0.05
 
 
 def test_try_4_slants_that_begin_anew() -> None:
-    shown = panel("5A").set(workload="hits_by_uuid1", minutes=30)
-    assert shown.scene.sentence == "Brightest range changes 59 times in 60 columns: no single hot place."
-    seen = run_table("hits_by_uuid1", 12_000, 10, 30).key_visualizer(64, 30)
-    assert seen.brightest_share < 0.25
-    assert sum(after < before - 30 for before, after in pairwise(seen.brightest)) == 30 * 60 // (2**32 / 1e7)
+    seen = drawn({"workload": "hits_by_uuid1"}, minutes=30)
+    assert sum(after < before - 30 for before, after in pairwise(seen.brightest)) == 30 * 60 // (2**32 / 1e7) == 4
 
 
 # ---------------------------------------------------------------------------------------------------- the challenges
@@ -186,6 +199,16 @@ CURES = {"r1": "key", "r2": "spread_row", "r3": "query", "r4": "index"}
 def test_each_picture_of_5_1_earns_a_fifth(answer: dict[str, str]) -> None:
     right = sum(answer[name] == PATTERNS[name] for name in PATTERNS)
     assert verdict("5.1", answer).points == pytest.approx(3 * right / 5)
+
+
+@pytest.mark.parametrize(("challenge", "right"), [("5.1", PATTERNS), ("5.2", CURES)])
+def test_each_wrong_word_gets_a_diagnosis_of_its_own_field(challenge: str, right: dict[str, str]) -> None:
+    words = {*right.values(), *({"nodes"} if challenge == "5.2" else ())}
+    for name in right:
+        for word in words - {right[name]}:
+            got = verdict(challenge, {**right, name: word})
+            assert [said for said in got.diagnoses if said.startswith((f"{name}:", "nodes:"))], (name, word)
+            assert len(got.diagnoses) == 1, (name, word, got.diagnoses)
 
 
 @settings(max_examples=40, deadline=None)
@@ -233,6 +256,7 @@ def test_the_history_of_5_4_is_what_the_documentation_says_of_the_three_tables()
         own = [m for m in minutes if (m["SPLIT_START"], m["SPLIT_LIMIT"]) == (row["SPLIT_START"], row["SPLIT_LIMIT"])]
         assert row["CPU_USAGE_SCORE"] == max(m["CPU_USAGE_SCORE"] for m in own)
         assert set(row["UNSPLITTABLE_REASONS"]) == {why for m in own for why in m["UNSPLITTABLE_REASONS"]}
+    assert {m["CPU_USAGE_SCORE"] for m in minutes} >= {50, 100}  # warm begins at 50
     assert all(50 <= m["CPU_USAGE_SCORE"] <= 100 for m in minutes)
 
 
@@ -262,12 +286,27 @@ def test_any_query_that_lists_them_is_as_good(sql: str, seed: int) -> None:
         (f"SELECT {COLUMNS} FROM {TABLE}", 1.6),
         (f"SELECT {COLUMNS} FROM {TABLE} WHERE CPU_USAGE_SCORE = 100 ORDER BY CPU_USAGE_SCORE DESC", 1.2),
         (f"SELECT {COLUMNS} FROM {TABLE.replace('10', '')} ORDER BY CPU_USAGE_SCORE DESC", 1.2),
+        (f"SELECT {COLUMNS} FROM {TABLE} WHERE CPU_USAGE_SCORE > 50 ORDER BY CPU_USAGE_SCORE DESC", 1.2),
+        (f"SELECT {COLUMNS} FROM {TABLE} ORDER BY CPU_USAGE_SCORE", 1.6),
         (f"SELECT {COLUMNS} FROM {TABLE} WHERE CPU_USAGE_SCORE > 100", 0.8),
         (f"SELECT SPLIT_START FROM {TABLE} ORDER BY CPU_USAGE_SCORE DESC", 0.8),
     ],
 )
 def test_partial_credit_of_a_query(sql: str, points: float) -> None:
     assert verdict("5.4", sql).points == pytest.approx(points)
+
+
+@pytest.mark.parametrize(
+    ("order", "said"),
+    [
+        ("", "Without ORDER BY"),
+        (" ORDER BY INTERVAL_END", "Without ORDER BY"),
+        (" ORDER BY CPU_USAGE_SCORE", "add DESC"),
+    ],
+)
+def test_ascending_is_another_mistake_than_no_order(order: str, said: str) -> None:
+    (diagnosis,) = verdict("5.4", f"SELECT {COLUMNS} FROM {TABLE}{order}").diagnoses
+    assert said in diagnosis
 
 
 @pytest.mark.parametrize("sql", ["SELEC 1", "SELECT X FROM Nowhere", f"SELECT NOPE FROM {TABLE}", "("])

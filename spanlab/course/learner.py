@@ -109,8 +109,10 @@ def hint(challenge_id: str) -> Card:
     shown = tuple((f"Hint {i} of {len(found.hints)}", text) for i, text in enumerate(found.hints[:seen], start=1))
     more = f'Call sl.hint("{found.id}") again for the next one.'
     if seen == len(found.hints):
-        tries = "your own guess" if found.is_prediction else "three different tries"
-        more = f'That was the last. After {tries}, sl.reveal("{found.id}") tells the answer.'
+        more = "That was the last."
+        if found.is_prediction or _reference(found.id) is not None:  # no promise that a packed copy cannot keep
+            tries = "your own guess" if found.is_prediction else "three different tries"
+            more += f' After {tries}, sl.reveal("{found.id}") tells the answer.'
     return _with_warning(says(RECORDED, f"{found.id} {found.title}", *shown, ("", more)))
 
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NoReturn
 
 from spanlab.catalog import Column
 from spanlab.course.challenge import Challenge, Criterion, Outcome, WrongAnswer
-from spanlab.course.criteria import Design, committed, hottest, key_of, number_is, p99
+from spanlab.course.criteria import Design, Refused, committed, hottest, key_of, number_is, p99
 from spanlab.course.kinds import MultiChoice, Number, ddl
 from spanlab.errors import SchemaError
 
@@ -30,9 +29,11 @@ _SAFE = ("A", "D", "F")
 _LETTERS = "ABCDEFGH"
 
 
-def _judged_rightly(answer: tuple[str, ...]) -> Outcome:
-    right = sum((letter in answer) == (letter in _SAFE) for letter in _LETTERS)
-    return Outcome(right / len(_LETTERS), f"{right} of {len(_LETTERS)} are")
+def _safe_ones(answer: tuple[str, ...]) -> Outcome:
+    """Each unsafe letter takes away what a safe one earns: whoever names all eight has chosen nothing."""
+    safe = sum(letter in _SAFE for letter in answer)
+    unsafe = len(answer) - safe
+    return Outcome(max(0, safe - unsafe) / len(_SAFE), f"you name {safe} that are safe and {unsafe} that are not")
 
 
 def _without(letter: str) -> Callable[[tuple[str, ...]], bool]:
@@ -44,7 +45,9 @@ safe_in_front = Challenge(
     title="Safe in front?",
     points=2,
     kind=MultiChoice(_LETTERS),
-    criteria=(Criterion(100, "each of the eight letters is judged rightly", _judged_rightly),),
+    criteria=(
+        Criterion(100, "all that are safe are named, and no other; each wrong letter cancels a right one", _safe_ones),
+    ),
     wrong=(
         WrongAnswer(
             ["A", "B", "D", "F"],
@@ -141,20 +144,10 @@ reverse_it = Challenge(
 # -------------------------------------------------------------------------------------- 2.3 Sign-ups with whole numbers
 
 
-class _Refused:
-    """DDL that reads well and that Spanner refuses: whatever is measured on it says what Spanner says."""
-
-    def __init__(self, error: SchemaError) -> None:
-        self.error = error
-
-    def __getattr__(self, name: str) -> NoReturn:
-        raise self.error
-
-
 _COLUMN_IN_DEFAULT, _NO_SUCH_KIND = "cannot read a column", "There is no sequence kind"
 
 
-def _sign_ups(answer: str, seed: int) -> Design | _Refused:
+def _sign_ups(answer: str, seed: int) -> Design | Refused:
     """The sign-ups of the campaign. Ids that the DDL does not fill come from where they come from today: the counter
     in the application."""
     values = {"Email": "text(24)", "JoinedAt": "now"}
@@ -162,7 +155,7 @@ def _sign_ups(answer: str, seed: int) -> Design | _Refused:
         design = Design(answer, "Members", writes_per_second=9_000, values=values, nodes=8, seed=seed)
     except SchemaError as error:
         if _COLUMN_IN_DEFAULT in str(error) or _NO_SUCH_KIND in str(error):
-            return _Refused(error)
+            return Refused(error)
         raise
     if (column := _id_column(design)) and not _is_filled(column):
         design.values[column.name] = "seq"
@@ -186,8 +179,8 @@ def _has_id(test: Callable[[Column], bool]) -> Callable[[Design], bool]:
 _from_the_application = _has_id(lambda column: not _is_filled(column))
 
 
-def _spanner_says(text: str) -> Callable[[Design | _Refused], bool]:
-    return lambda design: isinstance(design, _Refused) and text in str(design.error)
+def _spanner_says(text: str) -> Callable[[Design | Refused], bool]:
+    return lambda design: isinstance(design, Refused) and text in str(design.error)
 
 
 def _whole_number_filled(design: Design) -> Outcome:
@@ -290,7 +283,8 @@ sign_ups = Challenge(
 # --------------------------------------------------------------------------------- 2.4 What do 36 characters cost?
 
 _SAVED_GB = 22.4  # (44 − 16) bytes × 4 places × 200 million
-_ONE_PLACE_GB = 5.6
+_PAID_IN_PART = {16.8: 0.4, 5.6: 0.2}
+"""The table forgotten; all three indexes forgotten, which are what the question is about."""
 
 
 def _near(value: float) -> Callable[[float], bool]:
@@ -298,8 +292,8 @@ def _near(value: float) -> Callable[[float], bool]:
 
 
 def _saved(answer: float) -> Outcome:
-    share = 1.0 if _near(_SAVED_GB)(answer) else 0.4 if _near(_ONE_PLACE_GB)(answer) else 0.0
-    return Outcome(share, f"you say {answer:,} GB")
+    shares = {_SAVED_GB: 1.0, **_PAID_IN_PART}
+    return Outcome(next((shares[gb] for gb in shares if _near(gb)(answer)), 0.0), f"you say {answer:,} GB")
 
 
 long_ids = Challenge(
@@ -312,7 +306,7 @@ long_ids = Challenge(
         WrongAnswer(
             5.6,
             "5.6 GB is the table alone. Every index entry holds the key once more, so there are four places.",
-            _near(_ONE_PLACE_GB),
+            _near(5.6),
         ),
         WrongAnswer(16.8, "16.8 GB are the three indexes. The table itself counts as well.", _near(16.8)),
         WrongAnswer(
@@ -326,6 +320,13 @@ long_ids = Challenge(
             "6.4 GB is the native UUID against INT64. The question says STRING(36).",
             _near(6.4),
         ),
+        WrongAnswer(
+            16.0,
+            "16 GB are 20 bytes a place: 44 − 24, which is the native UUID in place of INT64, or 36 − 16, with the "
+            "8 bytes of overhead on one side only.",
+            _near(16.0),
+        ),
+        WrongAnswer(0.0224, "Those look like TB. Give GB, of 10^9 bytes each.", _near(0.0224)),
         WrongAnswer(20.86, "That is in GiB, of 2^30 bytes. Here a GB has 10^9 bytes.", _near(20.86)),
         WrongAnswer(
             22_400_000_000,

@@ -22,7 +22,9 @@ old_table = Challenge(
     title="Ninety days later",
     points=0,
     kind=Choice("abcd"),
-    hints=("Each row of the picture holds as many rows of the table. Which part of them is a quarter of an hour old?",),
+    hints=(
+        "All rows of the picture hold the same number of table rows. How many of those came in the last 15 minutes?",
+    ),
     note="b: a flat line at the lower edge. The newest fifteen minutes are a sliver of ninety days, so all of it lies "
     "in the last row of the picture.",
     topic=_PICTURES,
@@ -87,8 +89,8 @@ def _each(right: Mapping[str, str], names: Mapping[str, str]) -> tuple[Criterion
     return tuple(Criterion(100 // len(right), names[name], measure(name)) for name in right)
 
 
-def _says(name: str, word: str) -> Callable[[Mapping[str, Any]], bool]:
-    return lambda answer: answer[name] == word
+def _says(name: str, *words: str) -> Callable[[Mapping[str, Any]], bool]:
+    return lambda answer: answer[name] in words
 
 
 # ------------------------------------------------------------------------------------------------- 5.1 Five pictures
@@ -123,6 +125,41 @@ five_pictures = Challenge(
             {**_SHOWN, "p5": "hot_range"},
             "p5: it begins half-way. Ask what was deployed at that minute.",
             _says("p5", "hot_range"),
+        ),
+        WrongAnswer(
+            {**_SHOWN, "p1": "roving"},
+            "p1: count the lines. There is one, from corner to corner, and it never begins anew.",
+            _says("p1", "roving"),
+        ),
+        WrongAnswer(
+            {**_SHOWN, "p1": "even"},
+            "p1: in each column one range is far brighter than all others, so the load is not spread.",
+            _says("p1", "even", "sudden"),
+        ),
+        WrongAnswer(
+            {**_SHOWN, "p2": "sudden"},
+            "p2: look at the left edge. The grain is there from the first column to the last.",
+            _says("p2", "sudden"),
+        ),
+        WrongAnswer(
+            {**_SHOWN, "p2": "hot_range"},
+            "p2: find a line, standing or slanted. There is none: every range gets a little, always.",
+            _says("p2", "hot_range", "sequential", "roving"),
+        ),
+        WrongAnswer(
+            {**_SHOWN, "p3": "even"},
+            "p3: below the grain there is more: one bright line, at one height, from the first column to the last.",
+            _says("p3", "even", "roving", "sudden"),
+        ),
+        WrongAnswer(
+            {**_SHOWN, "p4": "hot_range"},
+            "p4: on the grain lie slanted lines. Follow one with a finger: its height changes.",
+            _says("p4", "hot_range", "even", "sudden"),
+        ),
+        WrongAnswer(
+            {**_SHOWN, "p5": "sequential"},
+            "p5: nothing moves up or down here. What changes, changes at one minute, over the whole height.",
+            _says("p5", "sequential", "roving"),
         ),
         WrongAnswer(
             {**_SHOWN, "p2": "sudden", "p5": "even"},
@@ -170,7 +207,7 @@ which_medicine = Challenge(
         ),
         WrongAnswer(
             {**_CURES, "r3": "spread_row"},
-            "r3: no row is popular here. The load is a scan: let it read less, or give it an index.",
+            "r3: no row is popular here. The load is a scan over many rows: let it read less.",
             _says("r3", "spread_row"),
         ),
         WrongAnswer(
@@ -182,6 +219,31 @@ which_medicine = Challenge(
             {**_CURES, "r1": "index"},
             "r1: this range belongs to the table Clicks itself. An index helps readers; these are inserts.",
             _says("r1", "index"),
+        ),
+        WrongAnswer(
+            {**_CURES, "r3": "index"},
+            "r3: the range names the table Parts, not an index of it, and the load is a scan: somebody reads too much.",
+            _says("r3", "index"),
+        ),
+        WrongAnswer(
+            {**_CURES, "r3": "key"},
+            "r3: no insert point moves here. Whoever scans 890 parts scans them under another key as well.",
+            _says("r3", "key"),
+        ),
+        WrongAnswer(
+            {**_CURES, "r1": "spread_row", "r2": "key"},
+            "r1: no single row is hot. The place of the inserts moves, since the key grows.",
+            _says("r1", "spread_row", "query"),
+        ),
+        WrongAnswer(
+            {**_CURES, "r2": "query", "r3": "spread_row"},
+            "r2: the reason says one row, in the table itself. It cannot be divided, but its content can be.",
+            _says("r2", "query", "index"),
+        ),
+        WrongAnswer(
+            {**_CURES, "r4": "spread_row", "r2": "index"},
+            "r4: the start names the index, and the place moves: its first column grows with time.",
+            _says("r4", "spread_row", "query"),
         ),
     ),
     hints=(
@@ -265,6 +327,7 @@ _LENGTHS = {"MINUTE": 1, "10MINUTE": 10, "HOUR": 60}
 # split start, limit, table, reason, minutes in which it was warm or hot, score of the first of them and of the others
 _HISTORY = (
     ("Totals(2026)", "Totals(2027)", "Totals", "HOT_ROW", range(2, 4), 97, 61),
+    ("Totals(2024)", "Totals(2025)", "Totals", None, range(5, 6), 50, 0),  # the least that counts as warm
     ("Clicks(700)", "<end>", "Clicks", None, range(6, 10), 74, 70),
     ("Parts(10)", "Parts(900)", "Parts", "LARGE_SCAN_HOT_SPOT", range(8, 9), 58, 0),
     ("Clicks(700)", "<end>", "Clicks", "MOVING_HOT_SPOT", range(10, 20), 100, 100),
@@ -290,7 +353,7 @@ class Watched:
                 score = first if minute == minutes.start else others
                 key = minute // length, start, limit, table
                 most, reasons = found.setdefault(key, (0, set()))
-                found[key] = max(most, score - less * (score < 100)), reasons | ({reason} if reason else set())
+                found[key] = max(most, score - less * (50 < score < 100)), reasons | ({reason} if reason else set())
         rows = [
             {
                 "INTERVAL_END": _CLOCK + timedelta(minutes=length * (part + 1)),
@@ -380,6 +443,10 @@ def _hottest_first(listing: Listing) -> Outcome:
     return Outcome(float(scores == sorted(scores, reverse=True)), f"the scores run {', '.join(map(str, scores))}")
 
 
+def _coolest_first(listing: Listing) -> bool:
+    return listing.scores == sorted(listing.scores) and not _hottest_first(listing).share and bool(listing.scores)
+
+
 def _select(table: str, condition: str, order: str = " ORDER BY CPU_USAGE_SCORE DESC") -> str:
     return f"SELECT {', '.join(_COLUMNS)} FROM SPANNER_SYS.{table} WHERE CPU_USAGE_SCORE {condition}{order}"
 
@@ -402,6 +469,11 @@ ask_the_database = Challenge(
             lambda listing: bool(listing.scores) and min(listing.scores) == 100,
         ),
         WrongAnswer(
+            _select("SPLIT_STATS_TOP_10MINUTE", "> 50"),
+            "A split with a score of exactly 50 is missing, and warm begins at 50: write >=.",
+            lambda listing: len(listing.scores) == len(listing.held) - 1 and 50 not in listing.scores,
+        ),
+        WrongAnswer(
             _select("SPLIT_STATS_TOP_MINUTE", ">= 50"),
             "That table holds single minutes. The length of the interval is part of the name.",
             lambda listing: listing.asked == {"MINUTE"},
@@ -413,8 +485,13 @@ ask_the_database = Challenge(
         ),
         WrongAnswer(
             _select("SPLIT_STATS_TOP_10MINUTE", ">= 50", order=""),
-            "Without ORDER BY the order of rows is never promised.",
-            lambda listing: len(listing.scores) > 1 and not _hottest_first(listing).share,
+            "The rows do not come by their score. Without ORDER BY CPU_USAGE_SCORE no order is ever promised.",
+            lambda listing: not _hottest_first(listing).share and not _coolest_first(listing) and bool(listing.scores),
+        ),
+        WrongAnswer(
+            _select("SPLIT_STATS_TOP_10MINUTE", ">= 50", order=" ORDER BY CPU_USAGE_SCORE"),
+            "ORDER BY sorts ascending unless told otherwise, so the coolest come first: add DESC.",
+            lambda listing: _coolest_first(listing),
         ),
         WrongAnswer(
             _select("SPLIT_STATS_TOP_10MINUTE", ">= 50 AND INTERVAL_END = TIMESTAMP '2026-09-21T00:20:00Z'"),
