@@ -43,9 +43,10 @@ def verdict(question: Question, chosen: Iterable[str]) -> tuple[bool, str]:
         word = "right" if option.right else "not right"
         yours = " (your choice)" if letter in picked else ""
         weight = "bold" if option.right else "normal"
+        reason = escape(option.why.rstrip("."))
         lines.append(
             f"<li style='font-weight:{weight}'>{letter}{yours}, {word}: "
-            f"<span style='font-weight:normal'>{escape(option.why)}.</span></li>"
+            f"<span style='font-weight:normal'>{reason}.</span></li>"
         )
     said = "✔ Right." if right else f"✘ Not quite: the answer is {', '.join(question.right)}."
     return right, f"<p><b>{said}</b></p><ul style='list-style:none;padding-left:1em'>{''.join(lines)}</ul>"
