@@ -179,6 +179,7 @@ def test_the_lab_runs_with_other_numbers() -> None:
     [
         ({"reason": "moving_hot_spot", "busy_servers": 1, "more_nodes_help": False}, 3),
         ({"reason": "MOVING_HOT_SPOT", "busy_servers": 1.0, "more_nodes_help": "False"}, 3),
+        ({"reason": ["MOVING_HOT_SPOT"], "busy_servers": 1, "more_nodes_help": False}, 3),  # as exhibit 2 prints it
         ({"reason": "MOVING_HOT_SPOT"}, 1.02),
         ({"reason": ..., "busy_servers": 1, "more_nodes_help": ...}, 0.99),
         ({"reason": "HOT_ROW", "busy_servers": 22, "more_nodes_help": True}, 0),
@@ -286,12 +287,47 @@ def test_a_4_takes_every_table_of_even_shards(ddl: str) -> None:
         # (40) committed (20) p99 (20) a minute seeks (20) at most 64 even shards, of 5 points
         (sharded(1), 0),
         (sharded(100), 4),
+        (sharded(300), 4),
+        (sharded(16, "ShardId, OrderId, BoughtAt"), 4),
+        (sharded(48, expression="MOD(OrderId, {n})", order_id=IDENTITY), 4),
         (sharded(32, expression="MOD(FARM_FINGERPRINT(OrderId), {n})"), 4),
         (table(IDENTITY, "OrderId"), 3),
     ],
 )
 def test_a_4_pays_what_was_reached(ddl: str, points: float) -> None:
     assert verdict("A.4", ddl).points == pytest.approx(points)
+
+
+@pytest.mark.parametrize(
+    ("challenge_id", "ddl", "says"),
+    [
+        # each shard is diagnosed by what follows it, whatever the column is called
+        ("A.4", sharded(16, "ShardId, OrderId, BoughtAt"), "time comes right behind the shard"),
+        ("A.4", sharded(44, "ShardId, OrderId").replace("ShardId", "Bucket"), "time comes right behind the shard"),
+        ("A.4", sharded(300), "64 is the most"),
+        ("A.4", sharded(16, expression="MOD(OrderId, {n})", order_id="OrderId INT64 NOT NULL"), "28,800"),
+        ("A.4", sharded(48, expression="MOD(OrderId, {n})", order_id=IDENTITY), "Hash the id before MOD"),
+        ("A.3", table("OrderId INT64 NOT NULL", "BoughtAt, OrderId"), "The time still leads"),
+        ("A.3", table("OrderId INT64 NOT NULL", "ShopperId, OrderId"), "has a bot"),
+        ("A.3", sharded(16), "too few"),
+    ],
+)
+def test_a_3_and_a_4_name_the_mistake(challenge_id: str, ddl: str, says: str) -> None:
+    (diagnosis,) = verdict(challenge_id, ddl).diagnoses
+    assert says in diagnosis
+
+
+def test_a_4_takes_the_remainders_of_a_counted_number() -> None:
+    """Neighbouring numbers go round all remainders: 48 shards, each as full as the other."""
+    got = verdict("A.4", sharded(48, expression="MOD(OrderId, {n})", order_id="OrderId INT64 NOT NULL"))
+    assert (got.state, got.diagnoses) == (PASSED, ())
+    assert "48 values; the fullest holds 1.0 times" in got.lines[3].seen
+
+
+def test_few_remainders_of_bit_reversed_numbers_occur() -> None:
+    """The arithmetic behind the diagnosis: the first 2,048 numbers, reversed in 63 bits, are multiples of 2 ** 51."""
+    reversed_numbers = [int(f"{number:063b}"[::-1], 2) for number in range(1, 2_049)]
+    assert len({number % 48 for number in reversed_numbers}) == 3
 
 
 def test_a_4_says_what_spanner_says_of_a_shard_of_the_time() -> None:
@@ -318,6 +354,7 @@ PLAN = {"points": 220, "requests": 3, "hours_before": 24, "lifetime_days": 2, "a
         ({"hours_before": 168, "lifetime_days": 10}, 3),
         ({"hours_before": 168, "lifetime_days": 7}, 2.4),  # gone at noon, when the sale begins
         ({"points": 300, "requests": 3}, 2.1),
+        ({"points": 100, "requests": 1}, 2.1),
         ({"points": 0, "requests": 0}, 1.5),
         ({"lifetime_days": ...}, 2.4),
         ({"after": ...}, 2.7),

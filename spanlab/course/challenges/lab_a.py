@@ -28,7 +28,7 @@ five_seconds = Challenge(
     title="Where do 5.7 seconds come from?",
     points=0,
     kind=Choice("abcd"),
-    hints=("Divide the waiting commits by those that are done in a second. Which of the four is of that size?",),
+    hints=("10,000 connections hold one order each, and 1,800 orders are done in a second. Divide.",),
     note="b: a queue. 10,000 connections hold one open commit each, all before the same split, and it does 1,800 of "
     "them a second.",
     topic=_DIAGNOSIS,
@@ -50,7 +50,8 @@ full_speed = Challenge(
 
 @dataclass(frozen=True)
 class OneOf(Kind):
-    """One of a few words, or True and False. Capital or small does not count. Reads as the value declared."""
+    """One of a few words, or True and False. Capital or small does not count, and a list of one word, as the split
+    statistics print it, is that word. Reads as the value declared."""
 
     values: tuple[str | bool, ...]
 
@@ -59,6 +60,8 @@ class OneOf(Kind):
         return "one of " + ", ".join(value if isinstance(value, str) else repr(value) for value in self.values)
 
     def read(self, value: Any) -> str | bool:
+        if isinstance(value, list) and len(value) == 1:
+            value = value[0]
         for one in self.values:
             if value is one:
                 return one
@@ -104,7 +107,7 @@ exhibits = Challenge(
             {**_EXHIBITS, "reason": "HOT_ROW"},
             "reason: each order is a row of its own, so no row is hot. What is hot is the place behind the last row, "
             "and that moves on.",
-            _said("reason", "HOT_ROW"),
+            lambda a: a["reason"] in ("HOT_ROW", "UNISOLATABLE_HOT_ROW"),
         ),
         WrongAnswer(
             {**_EXHIBITS, "reason": "LARGE_SCAN_HOT_SPOT"},
@@ -112,9 +115,14 @@ exhibits = Challenge(
             _said("reason", "LARGE_SCAN_HOT_SPOT"),
         ),
         WrongAnswer(
+            {**_EXHIBITS, "reason": "UNSPECIFIED"},
+            "reason: exhibit 2 does specify one, in the last column of its row.",
+            _said("reason", "UNSPECIFIED"),
+        ),
+        WrongAnswer(
             {**_EXHIBITS, "busy_servers": 22},
             "busy_servers: 22 are paid for. Count those in exhibit 3 that are not at 0 %.",
-            _said("busy_servers", 22),
+            lambda a: a["busy_servers"] is not ... and a["busy_servers"] > 1,
         ),
         WrongAnswer(
             {**_EXHIBITS, "more_nodes_help": True},
@@ -236,9 +244,10 @@ def _some_orders(schema: Schema) -> Database:
 
     table, number = schema.table("SaleOrders"), range(_ROWS)
     whole = (column := table.column("OrderId")) is not None and column.type.name == "INT64"
+    counted = column is not None and not _is_filled(column)
     columns: dict[str, list[object]] = {
         "BoughtAt": [_NOON + i // 2 * _TENTH for i in number],
-        "OrderId": [bit_reverse(i + 1, True) if whole else uuid(i) for i in number],
+        "OrderId": [(i + 1 if counted else bit_reverse(i + 1, True)) if whole else uuid(i) for i in number],
         "ShopperId": [uuid(i, "Shoppers") for i in number],
         "Total": [10] * _ROWS,
     }
@@ -317,7 +326,8 @@ random_id = Challenge(
         ),
         WrongAnswer(
             _table(_UUID, "BoughtAt, OrderId"),
-            "The id is random now, but the time still leads the key, and the first column decides where a row goes.",
+            "The time still leads the key, and the first column decides where a row goes. A random id behind it "
+            "changes nothing.",
             lambda d: key_of(d)[0] == ("boughtat", False),
         ),
         WrongAnswer(
@@ -329,8 +339,10 @@ random_id = Challenge(
         WrongAnswer(
             _table(_UUID, "ShopperId, BoughtAt, OrderId"),
             "With shoppers who are all alike this is full. The graded run has a bot that makes a tenth of all orders, "
-            "and behind its id the time is a tail: about 17,000 orders/s.",
-            _leads("ShopperId", "BoughtAt"),
+            "and behind its id the time, or a counted number, is a tail: about 17,000 orders/s.",
+            lambda d: (
+                _leads("ShopperId", "BoughtAt")(d) or (_leads("ShopperId", "OrderId")(d) and _counted_by_the_shop(d))
+            ),
             full=True,
         ),
         WrongAnswer(
@@ -338,6 +350,15 @@ random_id = Challenge(
             "Who fills OrderId? The shop's software counts it, so each new order goes behind the one before. Let the "
             "database make the id.",
             lambda d: _leads("OrderId")(d) and _counted_by_the_shop(d),
+        ),
+        WrongAnswer(
+            _table(
+                "ShardId INT64 NOT NULL AS (MOD(OrderId, 16)) STORED, OrderId INT64 NOT NULL",
+                "ShardId, BoughtAt, OrderId",
+            ),
+            "A shard does scatter, but each shard with the time behind it is a tail of 1,800 orders/s. There are too "
+            "few of them here, whatever the nodes can do.",
+            lambda d: _tails(2, 27)(d),
         ),
         WrongAnswer(
             _table(_UUID, "ShopperId"),
@@ -359,7 +380,7 @@ random_id = Challenge(
 # ---------------------------------------------------------------------------------------- A.4: random, yet ordered
 
 _MOST_SHARDS = 64
-_SHARD_LIKE = 2 * _MOST_SHARDS
+_SHARD_LIKE = 512  # more values than that, among some orders, are no shards
 _EVEN = 1.75
 
 
@@ -409,16 +430,36 @@ def _few_even_shards(design: Design) -> Outcome:
         return Outcome(0.0, _NO_SHARD)
     number, mean = len(found.counts), sum(found.counts.values()) / len(found.counts)
     fullest = max(found.counts.values()) / mean
-    share = float(number <= _MOST_SHARDS and fullest <= _EVEN)
+    share = float(number <= _MOST_SHARDS and fullest <= _EVEN and not _folds_a_reversed_id(design))
     return Outcome(share, f"{found.column} has {number} values; the fullest holds {fullest:.1f} times the mean")
 
 
-def _shard_count(low: int, high: int) -> Callable[[Design], bool]:
+def _then_comes(design: Design) -> str | None:
+    """The key column behind the shard that leads the table; None if no shard leads it, or nothing follows."""
+    found, key = _shards(design), key_of(design)
+    leads = found is not None and key[0][0] == found.column.casefold()
+    return key[1][0] if leads and len(key) > 1 else None
+
+
+def _tails(low: int, high: int) -> Callable[[Design], bool]:
+    """Whether the table begins with so many shards and the time behind them: each is a tail in one split."""
+
     def test(design: Design) -> bool:
         found = _shards(design)
-        return found is not None and low <= len(found.counts) <= high
+        return found is not None and low <= len(found.counts) <= high and _then_comes(design) == "boughtat"
 
     return test
+
+
+def _folds_a_reversed_id(design: Design) -> bool:
+    """Whether the shard is MOD of a bit-reversed number itself. The low bits of such numbers are 0 for as long as few
+    were given out, so few remainders occur."""
+    found, number = _shards(design), design.table.column("OrderId")
+    if found is None or number is None or number.type.name != "INT64" or not _is_filled(number):
+        return False
+    shard = design.table.column(found.column)
+    made = shard.generated if shard is not None else None
+    return made is not None and "OrderId" in made and "FARM_FINGERPRINT" not in made and len(found.counts) < 28
 
 
 def _with_negative_shards(design: Design) -> bool:
@@ -468,19 +509,19 @@ random_and_ordered = Challenge(
     wrong=(
         WrongAnswer(
             _sharded(16),
-            "16 shards are 16 tails, each in one split: 16 × 1,800 = 28,800 orders/s.",
-            lambda d: _shard_count(2, 20)(d) and not _leads("BoughtAt")(d),
+            "So few shards are so few tails, each in one split: 16 of them commit 16 × 1,800 = 28,800 orders/s.",
+            lambda d: _tails(2, 20)(d) and not _folds_a_reversed_id(d),
         ),
         WrongAnswer(
             _sharded(24),
             "24 × 1,800 = 43,200: too few for 50,000 orders/s, however many nodes there are. Every shard is full, and "
             "queues.",
-            lambda d: _shard_count(21, 27)(d) and not _leads("BoughtAt")(d),
+            lambda d: _tails(21, 27)(d) and not _folds_a_reversed_id(d),
         ),
         WrongAnswer(
             _sharded(32),
             "32 shards commit all, but each is 87 % full, so a queue builds up now and then: p99 35 ms.",
-            lambda d: _shard_count(28, 39)(d) and not _leads("BoughtAt")(d),
+            _tails(28, 39),
         ),
         WrongAnswer(
             _sharded(44, "BoughtAt, ShardId, OrderId"),
@@ -500,9 +541,24 @@ random_and_ordered = Challenge(
         ),
         WrongAnswer(
             _sharded(44, "ShardId, OrderId"),
-            "Inside a shard the orders lie by their random id, so a minute of a shard is a scan of the shard. The time "
+            "Inside a shard the orders lie by their id, so a minute of a shard is a scan of the shard. The time "
             "comes right behind the shard.",
-            lambda d: _shard_count(2, _SHARD_LIKE)(d) and _leads("ShardId")(d) and not _leads("ShardId", "BoughtAt")(d),
+            lambda d: _then_comes(d) not in (None, "boughtat"),
+        ),
+        WrongAnswer(
+            _sharded(100),
+            "The writes are fine. But each shard is one range read on every refresh of the screen, and 64 is the most.",
+            lambda d: _tails(_MOST_SHARDS + 1, _SHARD_LIKE)(d) and not _with_negative_shards(d),
+        ),
+        WrongAnswer(
+            _table(
+                "ShardId INT64 NOT NULL AS (MOD(OrderId, 48)) STORED, "
+                "OrderId INT64 NOT NULL GENERATED BY DEFAULT AS IDENTITY (BIT_REVERSED_POSITIVE)",
+                "ShardId, BoughtAt, OrderId",
+            ),
+            "The low bits of bit-reversed numbers are 0 at first, so few remainders occur: 3 of 48, which are 3 tails. "
+            "The run takes the numbers for random and does not see it. Hash the id before MOD.",
+            _folds_a_reversed_id,
         ),
         WrongAnswer(
             _sharded(44, "OrderId", more="; CREATE INDEX ByShard ON SaleOrders (ShardId, BoughtAt)"),
@@ -528,8 +584,8 @@ random_and_ordered = Challenge(
         "A stored column computed from the hash of OrderId. How many shards: the load ÷ 1,800, and plenty of air.",
         "MOD(MOD(FARM_FINGERPRINT(OrderId), 44) + 44, 44), since 44 is 2 × 22; the key (ShardId, BoughtAt, OrderId).",
     ),
-    note="What it costs: the control room sends 44 range reads and merges them, and the number of shards is part of "
-    "the schema. On twice the nodes, the UUID table with an index on (ShardId, BoughtAt) would do as well.",
+    note="What it costs: the control room sends one range read a shard and merges them, and the number of shards is "
+    "part of the schema. On twice the nodes, the UUID table with an index on (ShardId, BoughtAt) would do as well.",
     topic=_KEYS,
 )
 
@@ -636,6 +692,16 @@ event_plan = Challenge(
             {**_PLAN, "points": 22, "requests": 1},
             "points: too few. 22 of them make 23 splits, which commit 41,400 orders/s until Spanner cuts further.",
             lambda a: a["points"] <= 27,
+        ),
+        WrongAnswer(
+            {**_PLAN, "points": 100, "requests": 1},
+            "points: they would do for the load, with little air. The advice is about ten a node, and there are 22.",
+            lambda a: 27 < a["points"] < 176,
+        ),
+        WrongAnswer(
+            {**_PLAN, "points": 500, "requests": 5},
+            "points: allowed, since the cap is 50 a node, but more than the advice of about ten a node.",
+            lambda a: 264 < a["points"] <= 1_100,
         ),
         WrongAnswer(
             {**_PLAN, "lifetime_days": 365},
