@@ -621,3 +621,19 @@ def test_a_select_that_lists_nothing_is_refused(sql):
     db = Database(Schema.from_ddl("CREATE TABLE Singers (SingerId INT64 NOT NULL) PRIMARY KEY (SingerId)"))
     with pytest.raises(QueryError, match="lists nothing"):
         db.explain(sql)
+
+
+def test_a_split_that_several_scans_reach_counts_once():
+    family = """CREATE TABLE A (Id INT64 NOT NULL) PRIMARY KEY (Id);
+        CREATE TABLE B (Id INT64 NOT NULL, Nr INT64 NOT NULL) PRIMARY KEY (Id, Nr), INTERLEAVE IN PARENT A;
+        CREATE TABLE C (Nr INT64 NOT NULL) PRIMARY KEY (Nr)"""
+    db = Database(Schema.from_ddl(family))
+    rows = [("A", ["Id"], [[1], [2]]), ("B", ["Id", "Nr"], [[1, 1], [2, 1]]), ("C", ["Nr"], [[1], [2], [3]])]
+    db.commit([("insert", table, columns, values) for table, columns, values in rows])
+    local = "SELECT A.Id, B.Nr FROM A JOIN B ON B.Id = A.Id WHERE A.Id = 1"
+    assert db.query(local).splits == 1
+    assert db.query("SELECT A.Id, C.Nr FROM A JOIN C ON C.Nr = A.Id WHERE A.Id = 1").splits == 2
+    db.splits.cut("C", (2,))
+    db.splits.cut("C", (3,))
+    looked_up = "SELECT c.Nr FROM UNNEST([1, 3]) AS n, UNNEST(ARRAY(SELECT AS STRUCT Nr FROM C WHERE Nr = n)) AS c"
+    assert db.query(looked_up).splits == 2

@@ -102,10 +102,10 @@ class Executor:
         return chunk
 
     def _count_union(self, node: Node) -> None:
-        reached = sum(n.counts.splits for n in below_union(node) if n.counts)
+        reached = frozenset().union(*(n.counts.reached for n in below_union(node) if n.counts))
         assert node.counts is not None
-        node.counts.splits = max(1, reached)
-        node.counts.remote_calls = max(1, reached)
+        node.counts.splits = max(1, len(reached))
+        node.counts.remote_calls = max(1, len(reached))
 
     # expressions
 
@@ -262,17 +262,19 @@ class Executor:
         node.counts.scanned += scanned
         node.counts.rows += given
         node.counts.executions += 1
-        node.counts.splits = max(node.counts.splits, self.splits_of(node, rows, parts))
+        self.count_splits(node, rows, parts)
 
-    def splits_of(self, node: Node, rows: Rows, parts: list[slice]) -> int:
-        """How many splits these rows lie in; a seek that finds nothing still asks one."""
-        if isinstance(node.step, ScanStep) and node.step.system:
-            return 1
+    def count_splits(self, node: Node, rows: Rows, parts: list[slice]) -> None:
+        """Counts the splits that these rows lie in; a seek that finds nothing still asks one."""
+        assert node.counts is not None
         reached: set[int] = set()
+        if isinstance(node.step, ScanStep) and node.step.system:
+            parts = []
         for part in parts:
             if part.stop > part.start:
                 reached |= set(range(self.split_number(rows, part.start), self.split_number(rows, part.stop - 1) + 1))
-        return max(1, len(reached))
+        node.counts.reached |= reached
+        node.counts.splits = max(1, len(node.counts.reached))
 
     def split_number(self, rows: Rows, number: int) -> int:
         """The number of the split that a row lies in."""

@@ -154,13 +154,13 @@ def _looked_up(
     scan = lookup.children[0] if lookup.operator == "Filter Scan" else lookup
     checks = list(lookup.step.conditions) if isinstance(lookup.step, FilterStep) else []
     if isinstance(scan.step, LookupStep):
-        pairs, found, scanned = _by_primary_key(executor, scan.step, outer)
+        pairs, found, numbers = _by_primary_key(executor, scan.step, outer)
     else:
-        pairs, found, scanned, checks = _by_ranges(executor, scan, outer, around, checks)
+        pairs, found, numbers, checks = _by_ranges(executor, scan, outer, around, checks)
     kept = _checked(executor, checks, lookup, outer, pairs, found, around)
     if kept is not None:
         pairs, found = pairs[kept], found.take(kept)
-    _count(executor, mapped, lookup, scan, outer, found, scanned)
+    _count(executor, mapped, lookup, scan, outer, found, numbers)
     return pairs, found
 
 
@@ -180,20 +180,20 @@ def _checked(
     return executor.kept_rows(needed.with_columns(found.columns), checks, lookup, around)
 
 
-def _by_primary_key(executor: Executor, step: LookupStep, outer: Chunk) -> tuple[NDArray[Any], Chunk, int]:
+def _by_primary_key(executor: Executor, step: LookupStep, outer: Chunk) -> tuple[NDArray[Any], Chunk, NDArray[Any]]:
     rows = executor.database.stored(step.name)
     numbers = rows.numbers(zip(*outer.lists(step.key), strict=True)) if step.key else np.zeros(outer.rows, np.int64)
     pairs = np.flatnonzero(numbers >= 0)
-    return pairs, executor.rows_at(rows, step, numbers[pairs]), len(pairs)  # type: ignore[arg-type]
+    return pairs, executor.rows_at(rows, step, numbers[pairs]), numbers[pairs]  # type: ignore[arg-type]
 
 
 def _by_ranges(
     executor: Executor, scan: Node, outer: Chunk, around: Surroundings, checks: list[exp.Expr]
-) -> tuple[NDArray[Any], Chunk, int, list[exp.Expr]]:
+) -> tuple[NDArray[Any], Chunk, NDArray[Any], list[exp.Expr]]:
     step: ScanStep = scan.step
     rows = executor.system(step.name) if step.system else executor.database.stored(step.name)
     numbers, pairs, checks = _row_numbers(executor, rows, step, outer, around, checks)
-    return pairs, executor.rows_at(rows, step, numbers), len(numbers), checks
+    return pairs, executor.rows_at(rows, step, numbers), numbers, checks
 
 
 def _row_numbers(
@@ -291,7 +291,7 @@ class _Valuer:
 
 
 def _count(
-    executor: Executor, mapped: Node, lookup: Node, scan: Node, outer: Chunk, found: Chunk, scanned: int
+    executor: Executor, mapped: Node, lookup: Node, scan: Node, outer: Chunk, found: Chunk, numbers: NDArray[Any]
 ) -> None:
     """Counts what the look-ups would have counted one by one."""
     node = mapped
@@ -305,7 +305,16 @@ def _count(
         if node is scan:
             break
         node = node.children[0]
-    scan.counts.scanned += scanned  # type: ignore[union-attr]
+    assert scan.counts is not None
+    scan.counts.scanned += len(numbers)
+    if getattr(scan.step, "system", False):
+        return
+    ordered = np.unique(numbers)
+    runs = np.split(ordered, np.flatnonzero(np.diff(ordered) > 1) + 1) if len(ordered) else []
+    rows = executor.database.stored(scan.step.name)
+    if executor.database.split_count(rows.name) == 1:
+        runs = runs[:1]  # one row says it for all
+    executor.count_splits(scan, rows, [slice(int(run[0]), int(run[-1]) + 1) for run in runs])
 
 
 # the distributed forms

@@ -16,13 +16,18 @@ if TYPE_CHECKING:
 
 @dataclass
 class Counts:
-    """What an operator did: rows given, executions, rows read, calls to other servers, splits reached."""
+    """What an operator did: rows given, executions, rows read, calls to other servers, splits reached.
+
+    `reached` are the numbers of the splits that a scan's rows lie in, so that a split that several scans reach counts
+    once for the plan.
+    """
 
     rows: int = 0
     executions: int = 0
     scanned: int = 0
     remote_calls: int = 0
     splits: int = 0
+    reached: frozenset[int] = frozenset()
 
 
 @dataclass(eq=False)

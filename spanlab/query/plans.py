@@ -115,8 +115,9 @@ class Plan:
 
     @property
     def splits(self) -> int:
-        """Splits reached by scans; a split that several scans reach counts for each."""
-        return sum(_count(node, "splits") for node in self._counted() if node.is_scan)
+        """Splits that the rows of all scans lie in; a query that finds nothing still asks one."""
+        scans = [node.counts for node in self._counted() if node.is_scan and node.counts is not None]
+        return max(len(frozenset().union(*(counts.reached for counts in scans))), min(1, len(scans)))
 
     @property
     def latency_ms(self) -> float:
