@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sqlite3
 from pathlib import Path
@@ -245,18 +246,20 @@ STATEMENTS = st.one_of(
 def test_against_sqlite(transactions):
     """The same statements mean the same in sqlite3: values, counts, and what fails."""
     db = Database(Schema.from_ddl("CREATE TABLE T (K INT64, A INT64, B INT64) PRIMARY KEY (K)"))
-    oracle = sqlite3.connect(":memory:", isolation_level=None)
-    oracle.execute("CREATE TABLE T (K INT PRIMARY KEY, A INT, B INT)")
-    start = "INSERT INTO T (K, A, B) VALUES (1, 1, NULL), (2, NULL, 3), (3, 2, 2), (4, 0, 4)"
-    for transaction in [[start], *transactions]:
-        oracle.execute("BEGIN")
-        try:
-            counts = [oracle.execute(statement).rowcount for statement in transaction]
-            oracle.execute("COMMIT")
-        except sqlite3.IntegrityError:
-            oracle.execute("ROLLBACK")
-            with pytest.raises(ConstraintError, match="ALREADY_EXISTS"):
-                db.execute(transaction)
-        else:
-            assert [statement.rows for statement in db.execute(transaction).statements] == counts
-        assert [tuple(row.values()) for row in db.rows("T")] == oracle.execute("SELECT * FROM T ORDER BY K").fetchall()
+    with contextlib.closing(sqlite3.connect(":memory:", isolation_level=None)) as oracle:
+        oracle.execute("CREATE TABLE T (K INT PRIMARY KEY, A INT, B INT)")
+        start = "INSERT INTO T (K, A, B) VALUES (1, 1, NULL), (2, NULL, 3), (3, 2, 2), (4, 0, 4)"
+        for transaction in [[start], *transactions]:
+            oracle.execute("BEGIN")
+            try:
+                counts = [oracle.execute(statement).rowcount for statement in transaction]
+                oracle.execute("COMMIT")
+            except sqlite3.IntegrityError:
+                oracle.execute("ROLLBACK")
+                with pytest.raises(ConstraintError, match="ALREADY_EXISTS"):
+                    db.execute(transaction)
+            else:
+                assert [statement.rows for statement in db.execute(transaction).statements] == counts
+            assert [tuple(row.values()) for row in db.rows("T")] == oracle.execute(
+                "SELECT * FROM T ORDER BY K"
+            ).fetchall()

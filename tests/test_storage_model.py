@@ -220,6 +220,10 @@ def _shown(column, value):
 class Histories(RuleBasedStateMachine):
     """A database and its oracles; every commit is made in both."""
 
+    def teardown(self):
+        if hasattr(self, "oracle"):
+            self.oracle.db.close()
+
     @initialize()
     def begin(self):
         self.db = Database(Schema.from_ddl(DDL))
