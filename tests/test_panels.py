@@ -582,3 +582,8 @@ def test_latency_of_two_runs():
     scene = latency({f"{rate:,}/s": run for rate, run in runs.items()})
     assert [end["ms"] for end in scene.chart["datasets"]["ends"]] == pytest.approx([30, 409], rel=0.1)
     assert "p99 of commits in the last minute: 1,500/s: " in repr(scene)
+
+
+def test_servers_with_little_to_do_work_too():
+    said = panel("1A").set(key="uuid4", nodes=10, offered=500).scene.sentence
+    assert said.startswith("500 of 500 writes/s commit; 10 of 10 servers work;")

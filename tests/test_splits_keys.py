@@ -71,6 +71,11 @@ def test_share_is_the_law_of_draw(word):
     assert distance(key(word), span) < 1.95 / np.sqrt(N)
 
 
+@pytest.mark.parametrize("word", ["(every(10), uuid4)", "(every(10) desc, uuid4)", "(every(10), now)"])
+def test_share_over_several_periods(word):
+    assert distance(key(word), Span(3.0, 37.0, 0, N)) < 1.95 / np.sqrt(N)
+
+
 def test_share_of_a_mixture():
     assert distance(Mix((0.2, 0.8), (HotRow(), Uuid4())), Span(5.0, 6.0)) < 1.95 / np.sqrt(N)
 

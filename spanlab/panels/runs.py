@@ -40,7 +40,8 @@ def p99_figure(ms: float) -> Figure:
 def describe(run: Run, offered: float, nodes: int) -> str:
     """The outcome of a run in one sentence: "1,800 of 12,000 writes/s commit; 1 of 3 servers works; p99 409 ms."."""
     seen: dict[str, Any] = run.summary()
-    busy = seen["busy_servers"]
+    # not summary's busy_servers: below 2 % CPU a server works too, and "0 of 10 work" would be odd
+    busy = int((run.server_writes >= 1.0).sum())
     return (
         f"{rounded(last_minute(run, offered))} of {rounded(offered)} writes/s commit; "
         f"{busy} of {nodes} server{'s' * (nodes != 1)} work{'s' * (busy == 1)}; p99 {milliseconds(seen['p99_ms'])}."

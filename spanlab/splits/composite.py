@@ -291,9 +291,12 @@ class Periods(Key):
         return code
 
     def share(self, below: Codes, span: Span) -> np.ndarray:
-        place, period = below >> U(64 - self.BITS), self._period(np.asarray(span.start, float))
-        inside = self.inner.share(below << U(self.BITS), span)
-        return np.where(place == period, inside, place > period) * 1.0
+        """The part of the span that lies before the code's period, and of the part in it what the inner law says."""
+        start, length = np.asarray(span.start, float), np.asarray(span.end, float) - span.start
+        period = (below >> U(64 - self.BITS)).astype(np.int64) - (1 << (self.BITS - 1))
+        before = np.clip((period * float(self.lead.period_s) - start) / length, 0.0, 1.0)
+        through = np.clip(((period + 1) * float(self.lead.period_s) - start) / length, 0.0, 1.0)
+        return before + (through - before) * self.inner.share(below << U(self.BITS), span)
 
     def at(self, j: int, k: int) -> int:
         past = 90 * DAY_S // self.lead.period_s
