@@ -20,17 +20,12 @@ def _columns(table: Table) -> dict[str, traits.Column]:
     return {c.name.casefold(): c for c in table.columns}
 
 
-def _led_by_interleaving(case: Case, index: Index) -> bool:
-    """Whether the index lives inside another table's families, so that the parent's key leads it."""
-    return index.interleave_in is not None
-
-
 @rule("SPL301", "index led by something that grows", "facts 4.2.12")
 def hot_index(case: Case) -> Found:
     """Every insert writes the end of such an index; the whole table can commit no more than its last split."""
     for index, table in case.indexes:
         first = table.column(index.key[0].column) if index.key else None
-        if first is None or _led_by_interleaving(case, index):
+        if first is None or index.interleave_in is not None:
             continue
         grown = case.grows(table, first)
         if grown not in ("time", "commit timestamp", "counter"):
@@ -190,7 +185,7 @@ def few_values_in_front(case: Case) -> Found:
     """A status in front of a time: new rows share one status, so the time decides, and that is a tail."""
     for index, table in case.indexes:
         columns = traits.key_columns(table, index.key)
-        if not columns or _led_by_interleaving(case, index) or traits.shard(columns[0]):
+        if not columns or index.interleave_in is not None or traits.shard(columns[0]):
             continue
         first, rest = columns[0], columns[1:]
         if not traits.few_values(first, table):
@@ -217,7 +212,7 @@ def index_led_by_date(case: Case) -> Found:
     """All of today's rows share the front of the key; at midnight the writes move (our reasoning, not documented)."""
     for index, table in case.indexes:
         first = table.column(index.key[0].column) if index.key else None
-        if first and case.grows(table, first) == "date" and not _led_by_interleaving(case, index):
+        if first and case.grows(table, first) == "date" and index.interleave_in is None:
             message = (
                 f"All entries of {index.name} for one {first.name} lie together; if it is the day of the write, "
                 "they move on at midnight."

@@ -35,11 +35,6 @@ def words(name: str) -> list[str]:
     return [w.lower() for w in _WORD.findall(name)]
 
 
-def commit_timestamp(column: Column) -> bool:
-    """Whether the column may hold the commit's own time, so that it certainly grows."""
-    return column.commit_timestamp
-
-
 def fills_itself(column: Column) -> bool:
     """Whether Spanner makes the value: DEFAULT, IDENTITY, AUTO_INCREMENT or a generating expression."""
     return bool(column.default or column.generated or column.identity or column.auto_increment)
