@@ -199,6 +199,45 @@ class MultiChoice(Kind):
 
 
 @dataclass(frozen=True)
+class OneOf(Kind):
+    """One of a few words, or True and False. Capital or small does not count, nor do spaces around. A list of one word
+    is that word: so Spanner's statistics print a reason. Reads as the word declared."""
+
+    words: tuple[str | bool, ...]
+
+    @property
+    def wants(self) -> str:  # type: ignore[override]
+        quoted = any(type(word) is str for word in self.words)
+        return f"one of the words {', '.join(map(str, self.words))}{', in quotes' * quoted}"
+
+    def read(self, value: Any) -> str | bool:
+        said = value[0] if type(value) in (list, tuple) and len(value) == 1 else value
+        for word in self.words:
+            if said is word or (type(said) is str and said.strip().casefold() == str(word).casefold()):
+                return word
+        raise self.refuse(value)
+
+
+@dataclass(frozen=True)
+class SomeOf(Kind):
+    """Any number of words, as a list, also none; order, case and doubles do not count. Reads as a tuple in the order in
+    which the words are declared."""
+
+    words: tuple[str, ...]
+
+    @property
+    def wants(self) -> str:  # type: ignore[override]
+        return f"a list, each item {OneOf(self.words).wants}"
+
+    def read(self, value: Any) -> tuple[str, ...]:
+        if type(value) not in (list, tuple, set, frozenset):
+            raise self.refuse(value)
+        one = OneOf(self.words)
+        said = {one.read(item) for item in value}
+        return tuple(word for word in self.words if word in said)
+
+
+@dataclass(frozen=True)
 class ListOf(Kind):
     """A list of `length` answers of one kind. A tuple is as good as a list. Reads as a tuple."""
 

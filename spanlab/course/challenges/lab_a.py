@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from spanlab.course.challenge import Challenge, Criterion, Outcome, WrongAnswer
 from spanlab.course.criteria import Design, Refused, committed, key_of, number_is, p99
-from spanlab.course.kinds import Choice, Fields, Kind, Number, ddl
+from spanlab.course.kinds import Choice, Fields, Number, OneOf, ddl
 from spanlab.errors import SchemaError
 
 if TYPE_CHECKING:
@@ -46,28 +46,6 @@ full_speed = Challenge(
 )
 
 # ------------------------------------------------------------------------------------------- A.1: read the exhibits
-
-
-@dataclass(frozen=True)
-class OneOf(Kind):
-    """One of a few words, or True and False. Capital or small does not count, and a list of one word, as the split
-    statistics print it, is that word. Reads as the value declared."""
-
-    values: tuple[str | bool, ...]
-
-    @property
-    def wants(self) -> str:  # type: ignore[override]
-        return "one of " + ", ".join(value if isinstance(value, str) else repr(value) for value in self.values)
-
-    def read(self, value: Any) -> str | bool:
-        if isinstance(value, list) and len(value) == 1:
-            value = value[0]
-        for one in self.values:
-            if value is one:
-                return one
-            if type(value) is str and str(one).casefold() == value.strip().casefold():
-                return one
-        raise self.refuse(value)
 
 
 _REASONS = OneOf(("HOT_ROW", "MOVING_HOT_SPOT", "LARGE_SCAN_HOT_SPOT", "UNISOLATABLE_HOT_ROW", "UNSPECIFIED"))

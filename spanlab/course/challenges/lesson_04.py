@@ -11,7 +11,7 @@ from typing import Any
 
 from spanlab.course.challenge import Challenge, Criterion, Outcome, WrongAnswer
 from spanlab.course.criteria import committed, number_is, p99
-from spanlab.course.kinds import Choice, Fields, Kind, Number
+from spanlab.course.kinds import Choice, Fields, Kind, Number, OneOf
 from spanlab.errors import SpanlabError
 
 TITLE = "How Spanner cuts"
@@ -78,25 +78,13 @@ warm_up = Challenge(
 
 # ------------------------------------------------------------------------------------------------------- 4.2: reasons
 
-_REASONS = ("HOT_ROW", "MOVING_HOT_SPOT", "LARGE_SCAN_HOT_SPOT", "UNISOLATABLE_HOT_ROW", "UNSPECIFIED")
+_REASONS = OneOf(("HOT_ROW", "MOVING_HOT_SPOT", "LARGE_SCAN_HOT_SPOT", "UNISOLATABLE_HOT_ROW", "UNSPECIFIED"))
 _CASES = {
     "a": ("the daily total", "HOT_ROW"),
     "b": ("the log", "MOVING_HOT_SPOT"),
     "c": ("the dashboard", "LARGE_SCAN_HOT_SPOT"),
     "d": ("the narrow prefix", "UNISOLATABLE_HOT_ROW"),
 }
-
-
-class ReasonWord(Kind):
-    """One of the reasons that Spanner gives; capital or small does not count."""
-
-    wants = "one of the words " + ", ".join(_REASONS) + ", in quotes"
-
-    def read(self, value: Any) -> str:
-        word = value.strip().upper() if type(value) is str else ""
-        if word not in _REASONS:
-            raise self.refuse(value)
-        return word
 
 
 def _reason(case: str) -> Criterion:
@@ -121,7 +109,7 @@ why_hot = Challenge(
     id="4.2",
     title="Why does it stay hot?",
     points=3,
-    kind=Fields(tuple((case, ReasonWord()) for case in _CASES)),
+    kind=Fields(tuple((case, _REASONS) for case in _CASES)),
     criteria=tuple(_reason(case) for case in _CASES),
     wrong=(
         _mistaken("a", "a: the place does not move. It is one row, all day.", "MOVING_HOT_SPOT"),

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from spanlab.course.challenge import Challenge, Criterion, Outcome, WrongAnswer
-from spanlab.course.kinds import Choice, Fields, Kind, Number, sql
+from spanlab.course.kinds import Choice, Fields, Number, OneOf, SomeOf, sql
 from spanlab.errors import QueryError
 
 TITLE = "Seeing heat"
@@ -41,41 +41,6 @@ two_bands = Challenge(
 )
 
 
-@dataclass(frozen=True)
-class Word(Kind):
-    """One of some words; capital or small does not count."""
-
-    words: tuple[str, ...]
-
-    @property
-    def wants(self) -> str:  # type: ignore[override]
-        return f"one of the words {', '.join(self.words)}, in quotes"
-
-    def read(self, value: Any) -> str:
-        said = value.strip().casefold() if type(value) is str else ""
-        for word in self.words:
-            if word.casefold() == said:
-                return word
-        raise self.refuse(value)
-
-
-@dataclass(frozen=True)
-class WordList(Kind):
-    """Any number of words, in any order, also none. Reads as a tuple in the order in which they are declared."""
-
-    word: Word
-
-    @property
-    def wants(self) -> str:  # type: ignore[override]
-        return f"a list, each item {self.word.wants}"
-
-    def read(self, value: Any) -> tuple[str, ...]:
-        if type(value) not in (list, tuple, set, frozenset):
-            raise self.refuse(value)
-        said = {self.word.read(item) for item in value}
-        return tuple(word for word in self.word.words if word in said)
-
-
 def _each(right: Mapping[str, str], names: Mapping[str, str]) -> tuple[Criterion, ...]:
     """One criterion for each field, all of the same weight; the right word is not told."""
 
@@ -95,7 +60,7 @@ def _says(name: str, *words: str) -> Callable[[Mapping[str, Any]], bool]:
 
 # ------------------------------------------------------------------------------------------------- 5.1 Five pictures
 
-_PATTERNS = Word(("even", "sequential", "hot_range", "roving", "sudden"))
+_PATTERNS = OneOf(("even", "sequential", "hot_range", "roving", "sudden"))
 _SHOWN = {"p1": "sequential", "p2": "even", "p3": "hot_range", "p4": "roving", "p5": "sudden"}
 
 five_pictures = Challenge(
@@ -179,7 +144,7 @@ five_pictures = Challenge(
 
 # ----------------------------------------------------------------------------------------------- 5.2 Which medicine?
 
-_MEDICINES = Word(("key", "spread_row", "query", "index", "nodes"))
+_MEDICINES = OneOf(("key", "spread_row", "query", "index", "nodes"))
 _CURES = {"r1": "key", "r2": "spread_row", "r3": "query", "r4": "index"}
 _ROWS = {
     "r1": "r1, MOVING_HOT_SPOT at the end of Clicks",
@@ -258,7 +223,7 @@ which_medicine = Challenge(
 
 # ------------------------------------------------------------------------------------------ 5.3 Ten minutes in one row
 
-_REASONS = Word(("HOT_ROW", "MOVING_HOT_SPOT", "LARGE_SCAN_HOT_SPOT", "UNISOLATABLE_HOT_ROW", "UNSPECIFIED"))
+_REASONS = SomeOf(("HOT_ROW", "MOVING_HOT_SPOT", "LARGE_SCAN_HOT_SPOT", "UNISOLATABLE_HOT_ROW", "UNSPECIFIED"))
 _BOTH = ("HOT_ROW", "LARGE_SCAN_HOT_SPOT")
 
 
@@ -282,7 +247,7 @@ ten_minutes = Challenge(
     id="5.3",
     title="Ten minutes in one row",
     points=2,
-    kind=Fields((("score", Number("score")), ("reasons", WordList(_REASONS)))),
+    kind=Fields((("score", Number("score")), ("reasons", _REASONS))),
     criteria=(
         Criterion(50, "CPU_USAGE_SCORE of the ten minutes", _score),
         Criterion(50, "UNSPLITTABLE_REASONS of the ten minutes, in any order", _reasons),
