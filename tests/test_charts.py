@@ -53,6 +53,7 @@ CHARTS = {
     "stairs": stairs(STEPS, offered=12_000, step="shards", cost="ranges", title="t", **WORDS),
     "latency curves": latency_curves({"a": np.full(600, 16.5), "b": np.full(600, 409)}, heading=HEADING, **WORDS),
     "heat maps": heat_maps((HEADING, MAP), (HEADING, MAP), **WORDS),
+    "small heat maps": heat_maps(*[(HEADING, MAP)] * 5, **WORDS),
 }
 
 
@@ -413,6 +414,17 @@ def test_each_table_and_index_is_labelled_where_it_begins():
     assert (0.5, "ByTime: first key") in labels
     assert (20.5, "Hits: first key") in labels
     assert len(labels) <= 12
+
+
+@pytest.mark.parametrize("maps", [1, 2, 3, 5])
+def test_maps_side_by_side_fit_into_a_notebook(maps):
+    """JupyterLab leaves some 850 pixels; up to two maps have names of keys beside them, 150 pixels at most."""
+    chart = heat_maps(*[(HEADING, MAP)] * maps, **WORDS)
+    named = [bool(chart["datasets"][f"keys{number}"]) for number in range(maps)]
+    assert named == [maps <= 2] * maps
+    wide = sum(view["width"] + 150 * with_names for view, with_names in zip(chart["hconcat"], named, strict=True))
+    assert wide + 12 * (maps - 1) <= 880
+    assert all(view["width"] >= 120 for view in chart["hconcat"])
 
 
 def test_the_picture_spans_the_minutes_of_the_map():

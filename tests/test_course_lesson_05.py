@@ -182,6 +182,28 @@ def test_try_4_slants_that_begin_anew() -> None:
     assert sum(after < before - 30 for before, after in pairwise(seen.brightest)) == 30 * 60 // (2**32 / 1e7) == 4
 
 
+MOVES, STAYS, NONE = "the hot place moves.", "the hot place stays.", "no single hot place."
+
+
+@pytest.mark.parametrize("minutes", [5, 15, 30])
+@pytest.mark.parametrize("history", ["0h", "90d"])
+@pytest.mark.parametrize(
+    ("workload", "young", "old"),
+    [
+        ("hits_by_time", MOVES, STAYS),
+        ("hits_by_uuid", NONE, NONE),
+        ("hits_by_shard", NONE, NONE),
+        ("hits_by_uuid1", MOVES, MOVES),
+        ("hot_row", STAYS, STAYS),
+        ("hits_by_user", NONE, NONE),  # the giants are several
+        ("hits_with_index", MOVES, STAYS),
+    ],
+)
+def test_panel_5a_says_what_each_picture_shows(workload: str, young: str, old: str, history: str, minutes: int) -> None:
+    shown = panel("5A").set(workload=workload, history=history, minutes=minutes)
+    assert shown.scene.sentence.endswith(young if history == "0h" else old)
+
+
 # ---------------------------------------------------------------------------------------------------- the challenges
 
 

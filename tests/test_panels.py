@@ -89,8 +89,13 @@ def test_slider_and_box_are_one_number(area):
     assert (box.value, area.parameters["width"]) == (100, 100)
     box.value = 1
     assert (slider.value, area.parameters["width"]) == (1, 1)
-    box.value = 40  # between two stops: the slider goes to the nearest, the number stays
-    assert (slider.value, box.value, area.parameters["width"]) == (3, 40, 40)
+    for typed in (40, 7, 3, 99):  # between two stops, or at one
+        box.value = typed
+        assert (slider.value, box.value, area.parameters["width"]) == (typed, typed, typed)
+    assert [step for _, step in slider.options] == [1, 2, 3, 99, 100]
+    slider.value = 3  # drawn back from the number that was typed
+    assert (slider.value, box.value, area.parameters["width"]) == (3, 3, 3)
+    assert [step for _, step in slider.options] == [1, 2, 3, 99, 100]  # steps do not move under the hand
     box.value = 1_000  # the box keeps to its range
     assert (box.value, area.parameters["width"]) == (100, 100)
 
@@ -489,6 +494,12 @@ def test_heat_takes_one_or_two(names):
         heat(names)
 
 
+@pytest.mark.parametrize("names", [["hits_by_time", "p1"], ["p1", "p9"]])
+def test_heat_keeps_the_pictures_of_challenge_51_apart(names):
+    with pytest.raises(ValueError, match="what has 'p1' beside others"):
+        heat(names)
+
+
 def test_heat_knows_its_tables():
     with pytest.raises(ValueError, match=r"no table 'hits_by_uid'.*Did you mean hits_by_uuid"):
         heat("hits_by_uid")
@@ -510,6 +521,14 @@ def test_the_pictures_of_challenge_51_show_what_they_should_and_do_not_say_it():
         text = repr(scene) + json.dumps({key: scene.chart[key] for key in ("description", "hconcat", "title")})
         assert not re.search("moves|stays|hot place|no single|sequential|roving|sudden", text)
         assert repr(scene).startswith(name)
+
+
+def test_the_pictures_of_challenge_51_are_drawn_side_by_side_as_they_are_alone():
+    together = heat(list(RIDDLES))
+    assert repr(together) == " ".join(repr(heat(name)) for name in RIDDLES)
+    for number, name in enumerate(RIDDLES):
+        assert together.chart["datasets"][f"picture{number}"] == heat(name).chart["datasets"]["picture0"]
+    assert [view["title"]["text"] for view in together.chart["hconcat"]] == list(RIDDLES)
 
 
 def test_compare_shows_two_tables_that_differ_in_one_line():

@@ -20,19 +20,20 @@ from spanlab.charts.renderer import Spec
 from spanlab.charts.style import INK
 from spanlab.splits.heat import HeatMap
 
-HEIGHT = 320
+HEIGHT, SMALL = 320, 220
 LABELS = 9  # row labels that fit beside the picture
 # black over purple and orange to pale yellow: brightness alone tells the order, for every kind of colour vision
 STOPS = np.array([[10, 8, 36], [70, 20, 110], [187, 55, 84], [249, 142, 9], [252, 255, 200]], float)
 
 
 def heat_maps(*maps: tuple[Heading, HeatMap], caption: list[str], description: str) -> Spec:
-    """One or more heat maps side by side, each with its heading."""
+    """One or more heat maps side by side, each with its heading; more than two are small, and without names of keys."""
     data: dict[str, Rows] = {}
     for number, (_, one) in enumerate(maps):
         rows, columns = one.writes.shape
+        labels = _labels(one) if len(maps) <= 2 else []
         box = {"left": 0, "right": columns * one.column_s / 60, "top": 0, "bottom": rows}
-        data |= {f"picture{number}": [box | {"url": data_url(png(shades(one.writes)))}], f"keys{number}": _labels(one)}
+        data |= {f"picture{number}": [box | {"url": data_url(png(shades(one.writes)))}], f"keys{number}": labels}
     headings = [heading for heading, _ in maps]
     text = ["Brightness: a range's part of the busiest column's writes; black none, pale a quarter or more.", *caption]
     return fill(_shape(len(maps)), data, headings=headings, caption=text, description=description)
@@ -103,14 +104,14 @@ def _labels(one: HeatMap) -> Rows:
 def _shape(maps: int) -> Spec:
     import altair as alt
 
-    width = 520 if maps == 1 else 560 // maps
-    spec = shape([_view(alt, number, width) for number in range(maps)], spacing=12)
+    width, height = (520, HEIGHT) if maps == 1 else (280, HEIGHT) if maps == 2 else (650 // maps, SMALL)
+    spec = shape([_view(alt, number, width, height) for number in range(maps)], spacing=12)
     # Vega draws sharp cells with this; the schema of Vega-Lite does not list it
     spec["config"]["image"] = {"smooth": False}
     return spec
 
 
-def _view(alt: Any, number: int, width: int) -> Any:
+def _view(alt: Any, number: int, width: int, height: int) -> Any:
     picture, keys = alt.NamedData(f"picture{number}"), alt.NamedData(f"keys{number}")
     down = alt.Scale(reverse=True, zero=False, nice=False)
     y = alt.Y("top:Q", scale=down, title=None, axis=None)
@@ -135,4 +136,4 @@ def _view(alt: Any, number: int, width: int) -> Any:
         .mark_text(align="right", dx=-6, fontSize=10, color=INK, limit=150)
         .encode(x=alt.value(0), y=alt.Y("row:Q", scale=down, axis=None), text="key:N")
     )
-    return alt.layer(image, label).properties(width=width, height=HEIGHT)
+    return alt.layer(image, label).properties(width=width, height=height)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import tempfile
 from pathlib import Path
+from typing import Any
 
 from spanlab.course.notebook_form import ERROR_TAG, Cell, Notebook, NotebookProblem
 
@@ -30,9 +30,10 @@ def execute(notebook: Notebook, folder: Path, timeout: int = 120) -> Notebook:
         client = NotebookClient(
             node, timeout=timeout, kernel_name="python3", record_timing=False, coalesce_streams=True,
             store_widget_state=False, allow_errors=True, resources={"metadata": {"path": str(folder)}},
+            config=kernel_settings(),
         )  # fmt: skip
         try:
-            client.execute(env=run_environment(Path(scratch)), stderr=subprocess.DEVNULL)
+            client.execute(env=run_environment(Path(scratch)))
         except CellTimeoutError:
             raise NotebookProblem(f"a cell took longer than {timeout} s and was stopped") from None
         except DeadKernelError:
@@ -52,6 +53,19 @@ def run_environment(scratch: Path) -> dict[str, str]:
         "IPYTHONDIR": str(scratch / "ipython"),
         "PYDEVD_DISABLE_FILE_VALIDATION": "1",  # the debugger's advice would stand in the first cell's output
     }
+
+
+def kernel_settings() -> Any:
+    """Settings for whoever starts a kernel: the two encrypt what they say to each other, where both can.
+
+    Else a new kernel warns on stderr that its connection is in plain text.
+    """
+    import zmq
+    from jupyter_client import KernelManager
+    from traitlets.config import Config
+
+    can = hasattr(KernelManager, "transport_encryption") and zmq.has("curve")
+    return Config({"KernelManager": {"transport_encryption": "auto"}} if can else {})
 
 
 def _number_in_order(cells: list[Cell]) -> None:

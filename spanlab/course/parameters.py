@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from spanlab.course.notebook_form import normal, read_notebook, slug_of, write_notebook
-from spanlab.course.notebook_run import run_environment
+from spanlab.course.notebook_run import kernel_settings, run_environment
 from spanlab.errors import suggest
 
 
@@ -69,7 +69,7 @@ def run_with(notebook: Path, parameters: Sequence[str], output: Path | None) -> 
         try:
             papermill.execute_notebook(
                 str(notebook), str(draft), parameters=values, cwd=str(notebook.resolve().parent),
-                kernel_name="python3", language="python", progress_bar=False,
+                kernel_name="python3", language="python", progress_bar=False, config=kernel_settings(),
             )  # fmt: skip
         except papermill.PapermillExecutionError as error:
             raise ValueError(f"{notebook} fails with these parameters: {error.ename}: {error.evalue}") from None

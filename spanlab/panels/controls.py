@@ -1,7 +1,8 @@
 """What a reader can move: numbers and choices, each with a name.
 
 A slider alone has no name for a screen reader and is hard to set to an exact value, so every number has a labelled box
-beside it, which takes any whole number in its range; the slider steps through the values that are worth a look.
+beside it, which takes any whole number in its range; the slider steps through the values that are worth a look. A
+number between two of them becomes a step of its own when it is typed, so that slider and box always agree.
 """
 
 from __future__ import annotations
@@ -51,7 +52,8 @@ class Choice:
 
 @dataclass(frozen=True)
 class Number:
-    """A number. The slider walks through `stops`; the box takes every number between the first and the last.
+    """A number. The slider walks through `stops`, and through the number that was last typed between two of them; the
+    box takes every number between the first and the last.
 
     What a reader sees as its name ends in that range. Where the stops are floats, the box takes floats too; else only
     whole numbers.
@@ -77,21 +79,26 @@ class Number:
             layout=widgets.Layout(width="22.5em"),
         )
         slider = widgets.SelectionSlider(
-            options=[(self.words(stop), stop) for stop in self.stops],
-            value=self._nearest(self.default),
+            options=self._steps(self.default),
+            value=self.default,
             readout=False,
             style={"handle_color": BLUE},
             layout=widgets.Layout(width="22em"),
         )
 
         def from_box(change: dict[str, Any]) -> None:
-            slider.value = self._nearest(change["new"])
-            changed(change["new"])
+            value = change["new"]
+            if value in [step for _, step in slider.options]:
+                slider.value = value
+            else:
+                slider.unobserve(from_slider, names="value")  # new steps put a slider back to its first
+                slider.options = self._steps(value)  # in a message of its own, else JupyterLab draws the old steps
+                slider.value = value
+                slider.observe(from_slider, names="value")
+            changed(value)
 
         def from_slider(change: dict[str, Any]) -> None:
-            follows = change["new"] == self._nearest(box.value)  # a number was typed, perhaps one between two stops
-            if not follows:
-                box.value = change["new"]
+            box.value = change["new"]
 
         box.observe(from_box, names="value")
         slider.observe(from_slider, names="value")
@@ -104,8 +111,9 @@ class Number:
 
         return row, put
 
-    def _nearest(self, value: float) -> float:
-        return min(self.stops, key=lambda stop: abs(stop - value))
+    def _steps(self, value: float) -> list[tuple[str, float]]:
+        """The options of a slider that can stand at this value."""
+        return [(self.words(step), step) for step in sorted({*self.stops, value})]
 
 
 Control = Choice | Number

@@ -14,6 +14,7 @@ from spanlab.panels.panel import Panel
 from spanlab.panels.runs import caption_of, run_key
 from spanlab.panels.tables import TABLES, no_table, run_table
 from spanlab.splits import HotRow, Mix, Run, Uuid1, Uuid4, simulate
+from spanlab.splits.heat import HeatMap
 
 WRITES, NODES = 12_000, 10
 WORKLOADS = (
@@ -61,11 +62,14 @@ def heat(what: str | Run | Sequence[str | Run], history: str | None = None) -> S
 
     A list of two of them is drawn side by side. 15 minutes of a named table, in columns of ten seconds and 128 rows.
     `history` is how far back the rows of the table reach: "0h", "5h", "90d". The names "p1" to "p5" are the pictures of
-    challenge 5.1, one at a time and without a word about what they show. ValueError names an unknown table.
+    challenge 5.1, one or all at a time and without a word about what they show. ValueError names an unknown table.
     """
-    if isinstance(what, str) and what in RIDDLES:
-        return riddle(what)
     wanted = [what] if isinstance(what, str | Run) else list(what)
+    riddles = [one for one in wanted if isinstance(one, str) and one in RIDDLES]
+    if riddles and len(riddles) < len(wanted):
+        raise ValueError(f"what has {riddles[0]!r} beside others; 'p1' to 'p5' are shown with each other alone.")
+    if riddles:
+        return riddle(*riddles)
     if not 1 <= len(wanted) <= 2:
         raise ValueError(f"what is a list of {len(wanted)}; one or two runs or names of tables are wanted.")
     return picture([_titled(one, alone=len(wanted) == 1) for one in wanted], history, 128, 10)
@@ -115,16 +119,19 @@ RIDDLES: dict[str, Callable[[], Run]] = {
 }
 
 
-def riddle(name: str) -> Scene:
-    """A heat map without its meaning; who does not see it is told where it is brightest, as figures."""
-    seen = RIDDLES[name]().key_visualizer(64, 30, "0h")
+def riddle(*names: str) -> Scene:
+    """Heat maps without their meaning; who does not see them is told where they are brightest, as figures."""
+    seen = {name: RIDDLES[name]().key_visualizer(64, 30, "0h") for name in names}
+    told = " ".join(_told(name, one) for name, one in seen.items())
+    chart = heat_maps(*(((name, ""), one) for name, one in seen.items()), caption=[], description=f"Heat maps: {told}")
+    return Scene(chart, told)
+
+
+def _told(name: str, seen: HeatMap) -> str:
     rows, totals = seen.brightest, seen.writes.sum(axis=0)
-    columns = range(0, len(rows), max(1, len(rows) // 10))
     told = "; ".join(
         f"minute {column * seen.column_s / 60:g}: row {rows[column] + 1} has "
         f"{100 * seen.writes[rows[column], column] / totals[column]:.0f} % of {totals[column]:,.0f} writes/s"
-        for column in columns
+        for column in range(0, len(rows), max(1, len(rows) // 10))
     )
-    where = f"brightest rows of {len(seen.labels)}: {told}."
-    chart = heat_maps(((name, ""), seen), caption=[], description=f"Heat map {name}, {where}")
-    return Scene(chart, f"{name}, {where}")
+    return f"{name}, brightest rows of {len(seen.labels)}: {told}."

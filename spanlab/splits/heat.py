@@ -20,11 +20,13 @@ SAMPLE = 65_536
 STRETCHES = 64
 """Pieces of time from which the keys are taken that row ranges are chosen from."""
 MOST_ROW_RANGES = 1_000
+HOT = 3
+"""A place is hot when it gets more than so many times the writes that as many row ranges get on the average."""
 
 
 @dataclass(repr=False, eq=False)
 class HeatMap:
-    """The picture as numbers; its text is one sentence about the brightest range.
+    """The picture as numbers; its text is one sentence about the place that is hot.
 
     writes    rows written per second, one row a row range, one column a stretch of `column_s` seconds
     bands     for each row range, the table or index it belongs to
@@ -51,6 +53,22 @@ class HeatMap:
         """The part of all writes that the brightest range of a column gets: the median over the columns."""
         return float(np.median(self.writes.max(axis=0) / np.maximum(self.writes.sum(axis=0), 1e-9)))
 
+    @property
+    def hot_places(self) -> list[tuple[int, int]]:
+        """The first and the last row range of the hot place, for each column that has a single one.
+
+        The place reaches over all row ranges that are at least half as bright as the brightest of the column. If they
+        lie together, in few of the ranges, it is hot: one row, or the stretch that a growing key fills in the time of
+        a column. If they lie all over the picture, as those of an even key or of several shards do, it is not.
+        """
+        places = []
+        for column in self.writes.T:
+            bright = np.flatnonzero(2 * column >= column.max())
+            first, last = int(bright[0]), int(bright[-1])
+            if column[first : last + 1].mean() > HOT * column.mean():
+                places.append((first, last))
+        return places
+
     def band(self, name: str) -> HeatMap:
         """The band of one table or index alone."""
         rows = [row for row, band in enumerate(self.bands) if band == name]
@@ -60,14 +78,15 @@ class HeatMap:
         return HeatMap(self.writes[rows], [name] * len(rows), labels, self.column_s)
 
     def __repr__(self) -> str:
-        """One sentence: does the brightest range move, stay, or stand out at all?"""
-        share, rows = self.brightest_share, len(self.labels)
-        if share > 0.25 and self.changes:
-            said = "the hot place moves"
-        elif share > 5 / rows and not self.changes:
-            said = "one range stays hot"
-        else:
+        """One sentence: is there a single hot place, and if so, does it move or stay?"""
+        columns = int((self.writes.sum(axis=0) > 0).sum())  # in the others nothing was written
+        places = self.hot_places
+        if 2 * len(places) <= columns:
             said = "no single hot place"
+        elif max(first for first, _ in places) <= min(last for _, last in places):  # one range is in all of them
+            said = "the hot place stays"
+        else:
+            said = "the hot place moves"
         times = "once" if self.changes == 1 else f"{self.changes} times"
         return f"Brightest range changes {times} in {self.writes.shape[1]} columns: {said}."
 

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from spanlab.schema import Schema
     from spanlab.splits.observe import Run
 
-SHOWN = ("offered", "committed", "refused", "p50_ms", "p99_ms", "splits", "hottest_share", "busy_servers", "cpu_mean")
-
 
 class Rows(list[dict[str, Any]]):
     """A list of rows (dicts) that prints as a table; `only("committed", "p99_ms")` keeps some of its columns."""
@@ -115,8 +113,8 @@ def _run(what: Any, load: Workload | None, name: str, value: Any, fixed: dict[st
 
 
 def _row(name: str, value: Any, run: Run) -> dict[str, Any]:
-    summary = run.summary()
-    row = {name: value, **{figure: summary[figure] for figure in SHOWN}}
+    row: dict[str, Any] = {name: value, **run.summary()}
+    del row["reasons"]  # words, not a figure
     row["idle_servers"] = run.nodes - row["busy_servers"]
     row["scan_ranges"] = run.keyspaces()[0]["scan_ranges"]
     return row

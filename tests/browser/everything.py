@@ -19,7 +19,8 @@ PICTURES = {
     "latency": 'latency({f"{n:,}/s": sl.simulate("now", writes_per_second=n, minutes=3) for n in (1_500, 1_900)})',
     "heat_time": 'heat("hits_by_time", history="0h")',
     "heat_uuid": 'heat("hits_by_uuid")',
-    **{f"riddle_p{number}": f'heat("p{number}")' for number in range(1, 6)},
+    "riddle_p4": 'heat("p4")',
+    "riddles": 'heat(["p1", "p2", "p3", "p4", "p5"])',
 }
 MOVES = {
     "1A": ["nodes=30", "nodes=300", 'key="uuid4"', 'key="uuid4", nodes=4', "offered=1_500", "offered=1_900"],

@@ -88,6 +88,26 @@ def test_nodes_help_a_random_key(lab):
     assert panel.locator("path[aria-label*='server: 4']").count() == 1
 
 
+def test_a_typed_number_moves_the_slider_to_itself(lab):
+    """The stops are 1 to 30, 100 and 300; 200 is typed, and is a step between the last two."""
+    lab.open(LESSON_1)
+    lab.run_all()
+    panel = lab.panel()
+    box, handle = panel.get_by_label("Nodes"), panel.locator(".noUi-handle")
+    box.fill("200")
+    box.press("Enter")
+    lab.settle()
+    assert float(handle.get_attribute("aria-valuenow")) == 31
+    assert float(handle.get_attribute("aria-valuemax")) == 32
+    lab.shot("typed_between_stops", panel)
+    handle.focus()
+    for expected in ("100", "200", "300"):
+        lab.page.keyboard.press("ArrowLeft" if expected == "100" else "ArrowRight")
+        lab.settle()
+        assert box.input_value() == expected
+    assert float(handle.get_attribute("aria-valuenow")) == 32
+
+
 def test_lesson_1_tells_wrong_from_right(lab):
     lab.open(LESSON_1)
     lab.run_cell("import spanlab as sl")

@@ -15,6 +15,7 @@ from spanlab.course.criteria import (
     has_columns,
     key_of,
     p99,
+    parameters,
     rows,
     scanned,
     sorts,
@@ -382,18 +383,7 @@ def _missing_shards(query: HandedQuery) -> set[int]:
     return {shard for shard, entries in _of_the_day().items() if not returned & {row[0] for row in entries}}
 
 
-def _literals(query: HandedQuery) -> Outcome:
-    from sqlglot import exp
-
-    from spanlab.sql import parse_query
-
-    tree = parse_query(query.sql)
-    names = {parameter.name.casefold() for parameter in tree.find_all(exp.Parameter)}
-    texts = [literal.this for literal in tree.find_all(exp.Literal) if literal.is_string]
-    if texts:
-        return Outcome(0.0, f"the text '{texts[0]}' stands in the query")
-    lacking = [f"@{name}" for name in _day() if name not in names]
-    return Outcome(float(not lacking), f"not in it: {', '.join(lacking)}" if lacking else "they are parameters")
+_BOUNDS = parameters(20, ("from_id", "to_id"), "no id stands in the text")
 
 
 def _found(query: HandedQuery) -> int:
@@ -407,6 +397,14 @@ def _reads_little(query: HandedQuery) -> Outcome:
     read, found, whole = query.result.plan.scanned, _found(query), len(_whole_day())
     share = found / whole if 0 < read <= _MOST_READ else 0.0
     return Outcome(share, f"it reads {read:,} rows, for {found:,} of the {whole:,} entries")
+
+
+def _serves_every_day(query: HandedQuery) -> Outcome:
+    """Parameters let Spanner keep a plan for the next day. Of a plan that reads the whole table that is no merit."""
+    outcome = _BOUNDS.measure(query)
+    if outcome.share and not _reads_little(query).share:
+        return Outcome(0.0, f"{outcome.seen}, but this is no plan to keep")
+    return outcome
 
 
 def _seeks(query: HandedQuery) -> bool:
@@ -441,7 +439,9 @@ read_day = Challenge(
     criteria=(
         rows(40, "the query returns all 1,000 entries of the day, and no others", _whole_day),
         Criterion(40, f"the query reads at most {_MOST_READ:,} rows for them", _reads_little),
-        Criterion(20, "@from_id and @to_id are parameters; no id stands in the text", _literals),
+        Criterion(
+            20, "such a query has the parameters @from_id and @to_id; no id stands in the text", _serves_every_day
+        ),
     ),
     wrong=(
         WrongAnswer(
@@ -482,7 +482,7 @@ read_day = Challenge(
             ),
             "With the ids in its text, each day's query is another text, and Spanner makes a plan anew for each. Write "
             "@from_id and @to_id.",
-            lambda q: "stands in the query" in _literals(q).seen,
+            lambda q: "stands in the query" in _BOUNDS.measure(q).seen,
         ),
     ),
     hints=(
