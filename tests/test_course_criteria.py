@@ -92,6 +92,7 @@ def test_scan_uses_says_what_is_read(index: str, share: float) -> None:
         ("SELECT Amount FROM Loans WHERE Customer = @C", 1.0, "it is there"),  # names of parameters have no case
         ("SELECT Amount FROM Loans WHERE Customer = 'c1'", 0.0, "the text 'c1' stands in the query"),
         ("SELECT Amount FROM Loans WHERE Customer = @c AND State = 'open'", 0.0, "the text 'open' stands in the query"),
+        ("SELECT Amount FROM Loans@{FORCE_INDEX='Covering'} WHERE Customer = @c", 1.0, "it is there"),
         ("SELECT Amount FROM Loans WHERE Amount = 1", 0.0, "not in it: @c"),
     ],
 )

@@ -351,6 +351,12 @@ def test_sweep_prints_a_table():
     rows = sweep("now", writes_per_second=5_000, nodes=[1, 3], minutes=1)
     assert [row["committed"] for row in rows] == [1_800, 1_800]
     assert [row["idle_servers"] for row in rows] == [0, 2]
+    # one split of 1,800 writes/s on a node that takes 3,500; the other two nodes are idle
+    assert [row["cpu_max"] for row in rows] == pytest.approx([1_800 / 3_500] * 2, abs=0.02)
+    assert [row["cpu_mean"] for row in rows] == pytest.approx([1_800 / 3_500, 600 / 3_500], abs=0.02)
+    assert set(rows[0]) - {"nodes", "idle_servers", "scan_ranges"} == {
+        *simulate("now", writes_per_second=5_000, nodes=1, minutes=1).summary()
+    } - {"reasons"}
     lines = repr(rows).splitlines()
     assert lines[0].split()[:2] == ["nodes", "offered"]
     assert len(lines) == 3

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
 from spanlab.splits import HotRow, Mix, Uuid4, model, simulate, sweep
+from spanlab.splits.heat import HeatMap
 
 THROUGHPUT, P99 = 0.02, 0.10
 
@@ -272,7 +275,43 @@ def test_even_shards_and_stripe():
     stripe = heat(Mix((0.2, 0.8), (HotRow(), Uuid4())))
     assert len(set(stripe.brightest)) == 1
     assert stripe.brightest_share == pytest.approx(0.2, rel=0.1)
-    assert str(stripe).endswith("one range stays hot.")
+    assert str(stripe).endswith("the hot place stays.")
+
+
+def painted(*columns):
+    """A map of twelve ranges; a column is a text of twelve digits, the writes of each range."""
+    writes = np.array([[int(digit) for digit in column] for column in columns], float).T
+    return HeatMap(writes, ["T"] * 12, ["<begin>"] * 12, 60.0)
+
+
+@pytest.mark.parametrize(
+    ("columns", "said"),
+    [
+        (["999000000000", "000999000000", "000000999000", "000000000999"], "moves"),  # a fourth each: exactly 4 times
+        (["999900000000", "000099990000", "000000009999"], "no single"),  # a third each: exactly 3 times, too coarse
+        (["950000000000", "059000000000", "000590000000"], "moves"),
+        (["010000090000", "000100090000", "000000191000"], "stays"),
+        (["000009800000", "000008900000", "000009900000"], "stays"),  # the brightest of two flickers, the place stays
+        (["000009900000", "000000990000", "000000099000"], "moves"),
+        (["900000900000", "090000090000", "009000009000"], "no single"),  # two places, both move
+        (["900000000003", "900000000003", "900000000004"], "stays"),  # the second is not half as bright
+        (["111112111111", "121111111111", "111111111121"], "no single"),
+        (["000000000000", "000000000000", "000009000000"], "stays"),  # nothing was written in the first two
+        (["111111111111", "111111111111", "000009000000"], "no single"),  # in most columns there is none
+        (["000000000000"], "no single"),
+    ],
+)
+def test_what_a_map_says_of_its_hot_place(columns, said):
+    (sentence,) = re.findall("(moves|stays|no single)", str(painted(*columns)))
+    assert sentence == said
+
+
+@pytest.mark.parametrize("key", ["now", "uuid1", "seq desc"])
+@pytest.mark.parametrize(("minutes", "column_s"), [(2, 30), (5, 30), (5, 10), (15, 30), (15, 10), (30, 60)])
+def test_the_place_of_a_growing_key_moves_however_few_the_columns_are(key, minutes, column_s):
+    """Of M columns each fills 1/M of the ranges: all of the writes, whatever their part of one range is."""
+    run = simulate(key, writes_per_second=12_000, nodes=10, minutes=minutes)
+    assert str(run.key_visualizer(64, column_s)).endswith("the hot place moves.")
 
 
 def test_uuid1_sweeps_again_and_again():

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from spanlab.splits import Desc, HotRow, Mix, Now, Sequence, Shard, Uuid4, key_codes, sequence, value
 from spanlab.splits.arrivals import Router, aggregate_counts
+from spanlab.splits.choices import Remainders
 from spanlab.splits.composite import pack
 from spanlab.splits.keys import KEY_SPACE, LAST, BitReversed, Key, Span, U, reverse_bits
 from spanlab.splits.words import key
@@ -74,6 +75,15 @@ def test_share_is_the_law_of_draw(word):
 @pytest.mark.parametrize("word", ["(every(10), uuid4)", "(every(10) desc, uuid4)", "(every(10), now)"])
 def test_share_over_several_periods(word):
     assert distance(key(word), Span(3.0, 37.0, 0, N)) < 1.95 / np.sqrt(N)
+
+
+@pytest.mark.parametrize(("n", "numbers"), [(10, range(0, 10, 2)), (100, range(256)), (1_000, range(256))])
+def test_share_of_remainders(n, numbers):
+    law = pack([Remainders(n=n, numbers=numbers), Now()])
+    assert distance(law, Span(5.0, 6.0)) < 1.95 / np.sqrt(N)
+    present = law.lead.shares[law.lead.shares > 0]
+    assert len(present) == len({number % n for number in numbers})
+    assert sorted(value(str(law.lead)).shares) == pytest.approx(sorted(present))
 
 
 def test_share_of_a_mixture():
@@ -210,10 +220,40 @@ def test_a_column_that_fills_the_code_ends_the_key():
     assert str(key("(shard(16), ulid, uuid4)")) == "(shard(16), ulid)"
 
 
-@pytest.mark.parametrize("word", WORDS)
+MIXES = [
+    "mix(0.2: hot_row, 0.8: uuid4)",
+    "mix(3: (shard(4), now desc), 1: (ids(8), uuid4))",
+    "mix(0.5: ids(8), 0.5: now) desc",
+    "(shard(4), mix(1: now, 2: (null(0.5, now))))",
+    "mix(0.5: mix(1: now, 1: uuid4), 0.5: pick(a:0.4, b:0.6))",
+    "mix(0.3333333333333333: now, 0.6666666666666666: uuid4)",
+]
+FINE = ["zipf(1000, 1.23456789)", "ahead(1234567.5)", "celebrity(50, 0.123456789)", "null(0.0123456789, now)"]
+FINE += ["pick(a:0.333333333, b:0.666666667)", "const(a, (b, c))", "const()", "(null(0.5, ids(3)) desc, now)"]
+
+
+@pytest.mark.parametrize("word", [*WORDS, *MIXES, *FINE])
 def test_written_form_reads_back(word):
     law = value(word)
+    assert value(str(law)) == law
+    assert str(value(str(law))) == str(law)
     assert key(str(law)) == key(law)
+
+
+@pytest.mark.parametrize("word", [*MIXES, *FINE])
+def test_word_that_is_written_as_laws_print_is_printed_so(word):
+    assert str(value(word)) == word
+
+
+def test_two_workloads_on_one_key_space_have_a_written_form():
+    law = Mix((1 / 3, 2 / 3), (pack([value("ids(9)"), Now()]), HotRow()))
+    assert value(str(law)) == law
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.floats(1e-3, 5e6))
+def test_numbers_are_written_so_that_they_read_back(number):
+    assert value(str(value(f"ahead({number!r})"))).width_s == number
 
 
 def test_shard_that_hashes_the_next_column_keeps_its_rows_together():
@@ -227,6 +267,59 @@ def test_shard_that_hashes_the_next_column_keeps_its_rows_together():
     assert distance(law, Span(5.0, 6.0)) < 1.95 / np.sqrt(N)
 
 
+@pytest.mark.parametrize(("turned", "turned_value"), [(True, False), (False, True), (True, True)])
+def test_shard_and_its_column_in_descending_order(turned, turned_value):
+    probes = value("celebrity(1000, 0.2)")
+    shard = Shard(n=10, of=probes)
+    law = pack([Desc(shard) if turned else shard, Desc(probes) if turned_value else probes, Now()])
+    plain = pack([shard, probes, Now()])
+    assert sorted(law.lead.shares) == pytest.approx(sorted(plain.lead.shares))
+    assert (np.diff(law.lead.places.astype(np.int64)) > 0).all()
+    shards = law.lead.places >> U(probes.bits)
+    in_shard = np.bincount(shards.astype(int), law.lead.shares, 16)
+    straight = np.bincount((plain.lead.places >> U(probes.bits)).astype(int), plain.lead.shares, 16)
+    assert in_shard == pytest.approx(straight[::-1] if turned else straight)
+    assert distance(law, Span(5.0, 6.0)) < 1.95 / np.sqrt(N)
+
+
+class FirstHalf(Now):
+    """A clock that is slow: all writes of a span get times of its first half."""
+
+    def draw(self, random, n, span, step=1):
+        return super().draw(random, n, Span(span.start, (span.start + span.end) / 2))
+
+    def share(self, below, span):
+        return super().share(below, Span(span.start, (span.start + span.end) / 2))
+
+
+@pytest.mark.parametrize("law", [FirstHalf(), Desc(FirstHalf())])
+def test_a_law_of_its_own_is_drawn_by_itself_behind_a_column_too(law):
+    assert distance(pack([value("ids(20)"), law]), Span(5.0, 6.0)) < 1.95 / np.sqrt(N)
+
+
+@pytest.mark.parametrize(
+    ("word", "ranges"),
+    [
+        ("now", 1),
+        ("now desc", 1),
+        ("uuid4", None),
+        ("(shard(8), now)", 8),
+        ("(shard(8), now desc)", 8),
+        ("(date(now), uuid4)", 1),  # days are in order, whatever stands behind them
+        ("(every(60) desc, shard(4), now)", 1),
+        ("(shard(8), date(now), uuid4)", 8),
+        ("(null(0.98, now), uuid4)", 1),  # a row without the time is in no stretch of time
+        ("(null(0.98, now) desc, uuid4)", 1),
+        ("(shard(4), null(0.5, now), uuid4)", 4),
+        ("(null(0.5, uuid4), now)", None),
+        ("(null(0.5, ids(4)), now)", 5),  # one range where it is NULL, one for each value
+        ("(null(0.5, ids(4)) desc, now desc)", 5),
+    ],
+)
+def test_ranges_that_a_scan_over_a_stretch_of_time_visits(word, ranges):
+    assert key(word).fan_out == ranges
+
+
 # ------------------------------------------------------------------------------------------------------ split points
 
 
@@ -238,6 +331,50 @@ def test_split_points_are_in_order_and_inside(word, pieces):
         assert points == sorted(set(points))
         assert all(0 < point < KEY_SPACE for point in points)
         assert len(law.even(pieces)) <= pieces - 1
+
+
+TWINS = [
+    ("(date(now), uuid4)", "(date(now) desc, uuid4 desc)"),
+    ("(every(60), ids(50))", "(every(60) desc, ids(50) desc)"),
+    *((word, f"{word} desc") for word in WORDS if not word.endswith("desc") and word != "hot_row"),
+]
+
+
+@pytest.mark.parametrize(("word", "turned"), TWINS)
+@pytest.mark.parametrize("pieces", [4, 64])
+def test_a_turned_key_has_learnt_the_same_split_points(word, turned, pieces):
+    """The splits of the twin, from the last to the first, each with the same keys in it."""
+    law, twin = key(word), key(turned)
+    starts, turned_starts = ([0, *one.learnt(pieces)] for one in (law, twin))
+    assert len(starts) == len(turned_starts)
+    drawn = law.draw(np.random.Generator(np.random.SFC64(RANDOM)), 2_000, Span(5.0, 6.0, 0, 2_000))
+    counts, turned_counts = (
+        np.bincount(np.searchsorted(np.array(points, U), codes, "right") - 1, minlength=len(points))
+        for points, codes in ((starts, drawn), (turned_starts, ~drawn))
+    )
+    if twin == Desc(law):
+        assert (counts == turned_counts[::-1]).all()
+    else:
+        assert np.sort(counts) == pytest.approx(np.sort(turned_counts), abs=100)
+
+
+@pytest.mark.parametrize("word", ["now desc", "seq desc", "uuid4 desc", "bit_reversed desc"])
+def test_even_split_points_of_a_turned_key_are_exact(word):
+    """Half of the keys lie before the middle one, and a key that stands on the border of its law lies behind it."""
+    law = key(word)
+    for j in range(1, 8):
+        assert law.at(j, 8) == KEY_SPACE - law.inner.at(8 - j, 8)
+
+
+def test_a_turned_hot_row_has_no_split_points():
+    assert key("hot_row desc").even(8) == []
+
+
+def test_turned_days_are_named_by_the_first_day_of_the_split():
+    law = key("(date(now) desc, uuid4)")
+    newest, oldest = min(law.learnt()), max(law.learnt())
+    assert law.text(newest) == '"2026-09-08"'  # 90 days in eight parts: the days from 2026-09-09 on lie before it
+    assert law.text(oldest) == '"2026-07-03"'
 
 
 @pytest.mark.parametrize("word", ["uuid4", "bit_reversed", "(ids(100000), now)", "(shard(4), uuid4)"])
@@ -291,6 +428,11 @@ def test_key_line():
         ("text(-1)", "length"),
         ("", "Words:"),
         ("zipf(nan, 1)", "number of ids"),
+        ("mix(now, uuid4)", "weight: word"),
+        ("mix(-1: now, 1: uuid4)", "weight"),
+        ("mix(0: now, 0: uuid4)", "weight"),
+        ("mix(1: noww)", "now"),
+        ("mix()", "weight: word"),
     ],
 )
 def test_bad_words_are_named(word, named):

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spanlab.schema import Schema
-from spanlab.splits import Workload, can_cut, model, route, simulate
+from spanlab.splits import Shard, Workload, can_cut, model, route, sequence, simulate, value
 from spanlab.splits.workload import plan, rows_written
 
 HIT_ID = "HitId STRING(36) NOT NULL DEFAULT (GENERATE_UUID())"
@@ -124,10 +126,145 @@ def test_sequence():
         ("MOD(MOD(FARM_FINGERPRINT(CONCAT(HitId, Path)), 7) + 7, 7)", "(shard(7), now)"),
         ("MOD(ABS(FARM_FINGERPRINT(HitId)), 1)", "now"),
         ("MOD(ABS(FARM_FINGERPRINT('x')), 8)", "now"),
+        ("FARM_FINGERPRINT(HitId) & (16 - 1)", "(shard(16), now)"),
+        ("FARM_FINGERPRINT(HitId) & 0xF", "(shard(16), now)"),
+        ("0x0f & FARM_FINGERPRINT(HitId)", "(shard(16), now)"),
+        ("FARM_FINGERPRINT(HitId) & ((1 << 4) - 1)", "(shard(16), now)"),
+        ("ABS(MOD(FARM_FINGERPRINT(HitId), 2 * 8))", "(shard(16), now)"),
+        ("MOD(MOD(FARM_FINGERPRINT(HitId), 4 + 4) + 2 * 4, 8)", "(shard(8), now)"),
+        ("MOD(TO_CODE_POINTS(MD5(HitId))[OFFSET(0)], 16)", "(shard(16), now)"),
+        ("MOD(TO_CODE_POINTS(SHA256(HitId))[ORDINAL(1)], 8)", "(shard(8), now)"),
+        ("TO_CODE_POINTS(SHA512(HitId))[SAFE_OFFSET(3)] & 7", "(shard(8), now)"),
+        ("ABS(MOD(TO_CODE_POINTS(SHA1(HitId))[OFFSET(0)], 32))", "(shard(32), now)"),
+        ("TO_CODE_POINTS(MD5(HitId))[OFFSET(0)]", "(shard(256), now)"),
+        ("MOD(TO_CODE_POINTS(MD5(HitId))[OFFSET(0)], 1)", "now"),
+        ("MOD(TO_CODE_POINTS(MD5('x'))[OFFSET(0)], 16)", "now"),
+        ("MOD(FARM_FINGERPRINT(MD5(HitId)), 16)", "(shard(16, signed), now)"),
     ],
 )
 def test_shard_columns(expression, expected):
     assert law(f"{shard(expression)}, {HIT_ID}, {HIT_AT}, {PATH}", "ShardId, HitAt, HitId") == expected
+
+
+@pytest.mark.parametrize(
+    ("expression", "expected"),
+    [
+        ("MD5(HitId)", "uuid4"),
+        ("TO_HEX(SHA256(HitId))", "uuid4"),
+        ("TO_BASE64(SHA1(CONCAT(HitId, Path)))", "uuid4"),
+        ("TO_HEX(MD5(Path))", "(zipf(2000, 1.1), now)"),  # one digest a page: pages in another order
+        ("SUBSTR(TO_HEX(MD5(HitId)), 1, 1)", "(ids(16), now)"),
+        ("SUBSTR(TO_HEX(SHA256(HitId)), 1, 1 + 1)", "(ids(256), now)"),
+        ("UPPER(SUBSTR(TO_HEX(SHA1(HitId)), 3, 1))", "(ids(16), now)"),
+        ("SUBSTR(TO_HEX(SHA256(HitId)), 1, 8)", "uuid4"),
+    ],
+)
+def test_digest_columns(expression, expected):
+    kind = "BYTES(16)" if expression.startswith("MD5") else "STRING(99)"
+    columns = f"D {kind} AS ({expression}) STORED, {HIT_ID}, {HIT_AT}, {PATH}"
+    assert law(columns, "D, HitAt, HitId") == expected
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "MOD(TO_CODE_POINTS(Path)[OFFSET(0)], 16)",  # a letter of a text, no digest
+        "FARM_FINGERPRINT(HitId) & 12",  # no mask of low bits
+        "FARM_FINGERPRINT(HitId) & (1 << 900000000)",
+        "MOD(FARM_FINGERPRINT(HitId), CHAR_LENGTH(Path))",
+        "MOD(CHAR_LENGTH(Path), 16)",
+        "BIT_COUNT(FARM_FINGERPRINT(HitId))",
+        "CHAR_LENGTH(SUBSTR(TO_HEX(MD5(Path)), 1, 1))",
+    ],
+)
+def test_shards_that_are_not_understood_ask_for_values(expression):
+    with pytest.raises(ValueError, match="Say what it holds"):
+        law(f"{shard(expression)}, {HIT_ID}, {HIT_AT}, {PATH}", "ShardId, HitAt, HitId")
+
+
+@pytest.mark.parametrize("n", [10, 100, 1_000])
+def test_remainders_of_a_byte_are_as_uneven_as_they_are(n):
+    """MD5's bytes are 0 to 255, each as often: of 256 numbers, remainder r of 10 has 26 where r < 6, else 25."""
+    columns = f"{shard(f'MOD(TO_CODE_POINTS(MD5(HitId))[OFFSET(0)], {n})')}, {HIT_ID}, {HIT_AT}, {PATH}"
+    lead = rows_written(hits(columns, "ShardId, HitAt, HitId"), LOAD)[0].key.lead
+    expected = [sum(byte % n == remainder for byte in range(256)) / 256 for remainder in range(n)]
+    assert lead.shares == pytest.approx(expected)
+    digests = [hashlib.md5(str(number).encode(), usedforsecurity=False).digest()[0] % n for number in range(20_000)]
+    assert np.bincount(digests, minlength=n) / 20_000 == pytest.approx(lead.shares, abs=0.01)
+
+
+def test_a_digest_of_an_uneven_column_is_uneven():
+    columns = f"{shard('MOD(TO_CODE_POINTS(MD5(Path))[OFFSET(0)], 10)')}, {HIT_ID}, {HIT_AT}, {PATH}"
+    key = rows_written(hits(columns, "ShardId, HitAt"), LOAD)[0].key
+    loudest = rows_written(hits(columns, "Path"), LOAD)[0].key.lead.shares.max()
+    assert loudest < key.lead.shares.max() < loudest + 0.2
+    both = rows_written(hits(columns, "ShardId, Path, HitAt"), LOAD)[0].key
+    assert both.lead.shares.max() == pytest.approx(loudest)
+
+
+@pytest.mark.parametrize("text", ["TO_HEX(MD5(Path)), 1, 1", "TO_BASE64(MD5(HitId)), 1, 1", "TO_HEX(MD5(HitId)), 2"])
+def test_digits_that_are_not_understood_ask_for_values(text):
+    """Digits of an uneven column, another alphabet, no length."""
+    columns = f"D STRING(99) AS (SUBSTR({text})) STORED, {HIT_ID}, {HIT_AT}, {PATH}"
+    with pytest.raises(ValueError, match="Say what it holds"):
+        law(columns, "D, HitAt, HitId")
+
+
+# ---------------------------------------------------------------------------------- remainders of numbers in a key
+
+NUMBERED = (
+    "CREATE TABLE T (Id INT64 NOT NULL {made}, At TIMESTAMP NOT NULL, S INT64 NOT NULL AS ({expression}) STORED) "
+    "PRIMARY KEY (S, At)"
+)
+IDENTITY = "GENERATED BY DEFAULT AS IDENTITY (BIT_REVERSED_POSITIVE)"
+
+
+def numbered(expression, made="", **values):
+    schema = Schema.from_ddl(NUMBERED.format(made=made, expression=expression))
+    return schema, Workload("T", 12_000, values={"At": "now", **values})
+
+
+@pytest.mark.parametrize("n", [2, 3, 7, 8, 10, 12, 16, 24, 96])
+@pytest.mark.parametrize("form", ["MOD(Id, {n})", "ABS(MOD(Id, {n}))", "MOD(ABS(Id), {n})"])
+def test_remainders_of_bit_reversed_numbers_are_what_arithmetic_says(n, form):
+    """The last bits of such a number are the first bits of its counter: zeros. So MOD(…, 16) is 0 for every row, and
+    MOD(…, 10) gives even numbers only."""
+    schema, load = numbered(form.format(n=n), IDENTITY)
+    key = rows_written(schema, load)[0].key
+    counts = np.bincount(np.array(sequence(9_600, start_counter=1_000_000)) % n, minlength=n)
+    if n & (n - 1) == 0:
+        assert counts.tolist() == [9_600] + [0] * (n - 1)
+        assert str(key) == "now"
+    else:
+        assert key.lead.shares * 9_600 == pytest.approx(counts, rel=0.02)
+
+
+def test_a_power_of_two_of_bit_reversed_shards_is_one_shard():
+    committed = [simulate(*numbered(f"MOD(Id, {n})", IDENTITY), nodes=10).summary()["committed"] for n in (16, 10, 15)]
+    assert committed == pytest.approx([1_800, 5 * 1_800, 12_000], rel=0.02)
+
+
+@pytest.mark.parametrize(
+    ("expression", "word", "expected"),
+    [
+        ("MOD(Id, 16)", "seq", "(shard(16), now)"),
+        ("MOD(Id, 16)", "bit_reversed", "now"),
+        ("MOD(BIT_REVERSE(Id, TRUE), 16)", "seq", "now"),
+        ("MOD(Id, 16)", "uuid4", "(shard(16, signed), now)"),  # any INT64: MOD has its sign
+        ("ABS(MOD(Id, 16))", "uuid4", "(shard(16), now)"),
+        ("Id & 15", "uuid4", "(shard(16), now)"),
+        ("Id & 15", "bit_reversed", "now"),
+    ],
+)
+def test_remainders_of_a_column(expression, word, expected):
+    schema, load = numbered(expression, Id=word)
+    assert str(rows_written(schema, load)[0].key) == expected
+
+
+@pytest.mark.parametrize("expression", ["MOD(BIT_REVERSE(Id, FALSE), 10)", "MOD(Id, 16) + 1"])
+def test_remainders_that_are_not_understood_ask_for_values(expression):
+    with pytest.raises(ValueError, match="Say what it holds"):
+        rows_written(*numbered(expression, Id="seq"))
 
 
 def test_shard_of_an_uneven_column_is_uneven():
@@ -137,6 +274,67 @@ def test_shard_of_an_uneven_column_is_uneven():
     assert alone["committed"] < 7_500
     beside = rows_written(hits(columns, "ShardId, Path, HitAt"), LOAD)[0].key
     assert beside.lead.shares.max() == pytest.approx(rows_written(hits(columns, "Path"), LOAD)[0].key.lead.shares.max())
+
+
+DEVICES = (
+    "CREATE TABLE Readings (UserId STRING(36) NOT NULL, DeviceId STRING(36) NOT NULL, At TIMESTAMP NOT NULL, "
+    "ShardId INT64 NOT NULL AS (ABS(MOD(FARM_FINGERPRINT({hashed}), 4))) STORED) PRIMARY KEY ({key})"
+)
+LOUD = "celebrity(1000, 0.4)"
+
+
+@pytest.mark.parametrize(
+    ("hashed", "key", "loudest"),
+    [
+        ("DeviceId", "ShardId, DeviceId, At", 0.4),  # one loud device has one shard, and one range in it
+        ("DeviceId", "ShardId, DeviceId DESC, At", 0.4),
+        ("DeviceId", "ShardId DESC, DeviceId, At", 0.4),
+        ("DeviceId", "DeviceId, ShardId, At", 0.4),  # behind its column the shard is the same for all rows of a device
+        ("DeviceId", "DeviceId, UserId, ShardId, At", 0.16),
+        ("UserId", "ShardId, DeviceId, At", 0.22),  # 0.4 of the rows, in the shard of the loud user: 0.4 + 0.6 / 4
+        ("CONCAT(UserId, DeviceId)", "ShardId, DeviceId, At", 0.1),
+        ("LOWER(DeviceId)", "ShardId, DeviceId, At", 0.4),
+    ],
+)
+@pytest.mark.parametrize("shared", [False, True], ids=["two words", "one object"])
+def test_a_shard_knows_its_column_from_another_with_the_same_law(hashed, key, loudest, shared):
+    """The busiest range of values, by arithmetic: users and devices are alike, and choose each other freely."""
+    law = value(LOUD) if shared else LOUD
+    load = Workload("Readings", 10, values={"UserId": law, "DeviceId": law, "At": "now"})
+    written = rows_written(Schema.from_ddl(DEVICES.format(hashed=hashed, key=key)), load)[0]
+    assert busiest(written.key) == pytest.approx(loudest, rel=0.1)
+
+
+def busiest(law):
+    """The share of the busiest combination of values in front of the time."""
+    return law.lead.shares.max() * busiest(law.inner) if hasattr(law, "lead") else 1.0
+
+
+def test_a_shard_behind_its_own_column_helps_nobody():
+    """A loud device stays one tail: 1,800 / 0.4 of all are committed, not four times as many."""
+    load = Workload("Readings", 12_000, values={"UserId": "ids(50)", "DeviceId": LOUD, "At": "now"})
+    behind = DEVICES.format(hashed="DeviceId", key="DeviceId, ShardId, At")
+    assert simulate(Schema.from_ddl(behind), load).summary()["committed"] == pytest.approx(4_500, rel=0.05)
+    of_another = DEVICES.format(hashed="CONCAT(UserId, DeviceId)", key="DeviceId, ShardId, At")
+    assert simulate(Schema.from_ddl(of_another), load).summary()["committed"] == pytest.approx(12_000, rel=0.02)
+
+
+def test_a_shard_that_is_given_as_an_object_names_its_column_by_the_object():
+    devices = value(LOUD)
+    values = {"ShardId": Shard(n=4, of=devices), "DeviceId": devices, "UserId": LOUD, "At": "now"}
+    schema = Schema.from_ddl(DEVICES.format(hashed="UserId", key="ShardId, DeviceId, At"))
+    assert busiest(rows_written(schema, Workload("Readings", 10, values))[0].key) == pytest.approx(0.4)
+
+
+def test_parent_and_child_agree_on_the_shard():
+    ddl = DEVICES.format(hashed="DeviceId", key="ShardId, DeviceId") + (
+        "; CREATE TABLE Alarms (ShardId INT64 NOT NULL, DeviceId STRING(36) NOT NULL, Nr INT64 NOT NULL) "
+        "PRIMARY KEY (ShardId, DeviceId, Nr), INTERLEAVE IN PARENT Readings ON DELETE CASCADE"
+    )
+    values = {"UserId": LOUD, "DeviceId": LOUD, "At": "now", "Nr": "seq"}
+    parent, child = rows_written(Schema.from_ddl(ddl), Workload("Readings", 10, values, children={"Alarms": 2}))
+    assert parent.key.lead == child.key.lead
+    assert (parent.key.lead.shares == child.key.lead.shares).all()
 
 
 def test_hour_and_minute_lead_like_time():
@@ -478,6 +676,7 @@ def test_can_cut():
 
 WORDS = ["now", "seq", "uuid1", "ids(3)", "zipf(50, 1.2)", "const(x)", "null(.9, ids(5))", "null(1, now)", "date(now)"]
 WORDS += ["ahead(100)", "text(8)", "shard(3, signed)", "celebrity(1, 0.3)", "hot_row", "bit_reversed", "every(30)"]
+WORDS += ["mix(1: hot_row, 3: uuid4)", "mix(1: now, 1: (ids(5), uuid4))"]
 COLUMNS = ["C0", "C1", "C2", "C3"]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import reduce
 from typing import Any
 
 from spanlab.advisor import constraints, families, indexes, key_types, keys  # noqa: F401  (they enter their rules)
@@ -15,11 +16,11 @@ from spanlab.errors import SchemaError, SqlError, UnsupportedError
 from spanlab.schema import Schema
 from spanlab.splits import Workload, simulate
 from spanlab.sql import parse_each
-from spanlab.sql.statements import AddColumn, AlterTable, CreateIndex, CreateTable, Statement
+from spanlab.sql.statements import AddColumn, AlterTable, CreateIndex, CreateTable, DropIndex, Statement
 
 HEAT = {"SPL101", "SPL102", "SPL103", "SPL104", "SPL105", "SPL301", "SPL312"}
 # one cause, one report: where the first is found about a subject, the others stay silent
-INSTEAD = {"SPL103": {"SPL101", "SPL502"}, "SPL101": {"SPL503"}, "SPL312": {"SPL306"}, "SPL302": {"SPL303"}}
+INSTEAD = {"SPL101": {"SPL503"}, "SPL103": {"SPL503"}, "SPL312": {"SPL306"}, "SPL302": {"SPL303"}}
 REFUSED = "SPL000"
 """The code of a refusal for which there is no rule of its own."""
 _IGNORE = re.compile(r"--\s*spanlab:\s*ignore\s+(SPL\d{3})\b")
@@ -75,7 +76,8 @@ def advise_text(
     A comment `-- spanlab: ignore SPL101 reason` in a statement, or on the lines right above it, silences that rule for
     the object of the statement. Statements of kinds outside the course are passed over.
     """
-    schema, statements, refused = Schema(), [], []
+    schema, statements, made, refused = Schema(), [], [], []
+    absent: list[dict[str, CreateIndex]] = []  # refused indexes by name, one a name in each dict
     lost: set[str] = set()  # names that a refused statement would have made: what misses them has no fault of its own
     for statement in parse_each(text):
         if isinstance(statement, SqlError):
@@ -85,15 +87,64 @@ def advise_text(
         statements.append(statement)
         try:
             schema = schema.apply(statement)
+            made.append(statement)
         except UnsupportedError:
             continue
         except SchemaError as error:
-            if error.marked not in lost:
-                refused.append(_refusal(_subject(statement), error))
-            lost |= _would_make(statement)
-    found = [replace(f, line=_line(statements, f)) for f in advise(schema, workload, rows, nodes=nodes)]
+            errors = [error]
+            if isinstance(statement, CreateIndex):
+                errors += _behind_a_taken_name(schema, statement)
+                _put(absent, statement)
+            refused += [_refusal(_subject(statement), one) for one in errors if one.marked not in lost]
+            lost |= {name for name in _would_make(statement) if name.casefold() not in schema.names}
+    found = [replace(f, line=_line(made, f)) for f in advise(schema, workload, rows, nodes=nodes)]
+    for indexes_by_name in absent:
+        added = list(indexes_by_name.values())
+        whole = advise(reduce(_with_index, added, schema), workload, rows, nodes=nodes)
+        found += [replace(f, line=line) for f in whole if (line := _line(added, f))]
     silenced = _silenced(text, statements)
     return Findings([f for f in refused + found if (f.rule, f.subject) not in silenced])
+
+
+def _put(absent: list[dict[str, CreateIndex]], statement: CreateIndex) -> None:
+    """Puts a refused index where no other has its name: so all of them are judged in few goes."""
+    name = statement.index.name.casefold()
+    free = next((others for others in absent if name not in others), None)
+    if free is None:
+        absent.append(free := {})
+    free[name] = statement
+
+
+def _behind_a_taken_name(schema: Schema, statement: CreateIndex) -> list[SchemaError]:
+    """What Spanner would refuse in an index whose name another one has, had it another name."""
+    without = _without_namesake(schema, statement)
+    if without is schema:
+        return []
+    try:
+        without.apply(statement)
+    except SchemaError as error:
+        return [error]
+    return []
+
+
+def _with_index(schema: Schema, statement: CreateIndex) -> Schema:
+    """The schema with an index that was refused: in its namesake's place, without stored columns that are not there.
+
+    Where it is refused even so, there is nothing in it to judge, and the schema has no index of that name.
+    """
+    without, index = _without_namesake(schema, statement), statement.index
+    table = without.tables.get(index.table)
+    stored = tuple(name for name in index.storing if table and table.column(name))
+    try:
+        return without.apply(replace(statement, index=replace(index, storing=stored)))
+    except SchemaError:
+        return without
+
+
+def _without_namesake(schema: Schema, statement: CreateIndex) -> Schema:
+    """The schema without the index that has the name of the statement's; the same schema where there is none."""
+    kind, name = schema.names.get(statement.index.name.casefold(), ("", ""))
+    return schema.apply(DropIndex(name)) if kind == "index" and not schema.indexes[name].managed else schema
 
 
 def _refusal(subject: str, error: SqlError) -> Finding:

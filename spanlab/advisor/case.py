@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from spanlab.advisor import traits
 from spanlab.catalog import Column, Index, Table
 from spanlab.schema import Schema
+from spanlab.values import coerce, size_in_bytes
 
 if TYPE_CHECKING:
     from spanlab.splits import Workload
@@ -69,6 +70,31 @@ class Case:
         if sample:
             return sum(row.get(column) is None for row in sample) / len(sample)
         return None
+
+    def bytes_in_row(self, table: Table) -> dict[str, float | None]:
+        """The mean bytes of each column in a row of the sample (facts.md 2.1), None for a column that no row names.
+
+        Raises ValueError for a value that is none of the column's type.
+        """
+        if table.name not in self._bytes_in_row:
+            self._bytes_in_row[table.name] = {column.name: self._bytes_of(table, column) for column in table.columns}
+        return self._bytes_in_row[table.name]
+
+    @cached_property
+    def _bytes_in_row(self) -> dict[str, dict[str, float | None]]:
+        return {}
+
+    def _bytes_of(self, table: Table, column: Column) -> float | None:
+        if column.generated and not column.stored:
+            return 0.0  # it is computed when it is read
+        sample = self.rows.get(table.name, ())
+        if not any(column.name in row for row in sample):
+            return None
+        try:
+            values = [coerce(column.type, row.get(column.name)) for row in sample]
+        except ValueError as error:
+            raise ValueError(f"rows[{table.name!r}], column {column.name}: {error}.") from None
+        return sum(size_in_bytes(column.type, value) for value in values) / len(sample)
 
     @cached_property
     def tables(self) -> list[Table]:

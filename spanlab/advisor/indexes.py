@@ -1,15 +1,21 @@
-"""SPL3xx: secondary indexes. Each is a sorted table of its own, with tails, costs and twins of its own."""
+"""SPL3xx: secondary indexes. Each is a sorted table of its own, with tails, costs and twins of its own.
+
+A load says how many rows are read, not in which order. That an ascending index is read newest first, and sorted each
+time, shows in the plan of the query that does it (SPL607).
+"""
 
 from __future__ import annotations
 
 from spanlab.advisor import traits
 from spanlab.advisor.case import Case
 from spanlab.advisor.rules import Found, rule
-from spanlab.catalog import Index, KeyPart, Table
+from spanlab.catalog import Column, Index, KeyPart, Table
 
 ONE_SPLIT = 900
 """Entries a second of a filtered index that one split takes without strain: half of the teaching ceiling of 1,800."""
 MANY, MANY_UNKNOWN = 8, 6
+MOST_OF_A_ROW = 0.6
+"""The part of a row's bytes above which an index that stores them is a second table (our choice)."""
 
 
 def _key(parts: tuple[KeyPart, ...]) -> list[tuple[str, bool]]:
@@ -117,15 +123,31 @@ def _serves(other: Index, index: Index, table: Table) -> bool:
     )
 
 
-@rule("SPL305", "index as wide as the table", "facts 4.2.3")
+@rule("SPL305", "index as wide as the table", "facts 4.2.3, 2.1")
 def wide_index(case: Case) -> Found:
-    """STORING a MAX column copies values of unknown size into every entry."""
+    """STORING most of a row makes a second table. Without a sample of the rows, a MAX column is what may do that."""
     for index, table in case.indexes:
         stored = [c for name in index.storing if (c := table.column(name))]
+        share = _share_of_row(case, table, stored)
         wide = [c.name for c in stored if c.type.name in ("STRING", "BYTES", "JSON") and c.type.length is None]
-        if wide:
+        if share is not None and share > MOST_OF_A_ROW:
+            severity = "medium"
+            message = f"{index.name} stores {share:.0%} of the bytes of a row of {table.name}: it is a second table."
+        elif share is None and wide:
+            severity = "low"
             message = f"{index.name} stores {', '.join(wide)}, whose size is open: the index may become a second table."
-            yield "low", f"index {index.name}", message, "store only what the covered queries return"
+        else:
+            continue
+        yield severity, f"index {index.name}", message, "store only what the covered queries return"
+
+
+def _share_of_row(case: Case, table: Table, stored: list[Column]) -> float | None:
+    """The part of a row's bytes that the columns have, as the sample shows it; None where it does not show all."""
+    sizes = case.bytes_in_row(table) if stored else {}
+    known = [size for size in sizes.values() if size is not None]
+    if not known or len(known) < len(sizes):
+        return None
+    return sum(sizes[column.name] or 0.0 for column in stored) / sum(known)
 
 
 @rule("SPL306", "index full of NULLs", "facts 4.2.7")

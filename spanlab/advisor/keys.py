@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from spanlab.advisor import traits
 from spanlab.advisor.case import Case
 from spanlab.advisor.rules import Found, rule
@@ -24,21 +26,29 @@ def _random_id_in_front(table: Table, column: Column) -> str:
     )
 
 
+def _time_in_front(case: Case, desc: bool) -> Iterator[tuple[Table, Column, str, bool]]:
+    """(table, first key column, how it grows, whether it is a day with something scattered behind it) of root tables.
+
+    A day that nothing or a time follows is a tail as a time is; one that ids follow makes a new range each midnight.
+    """
+    for table in case.tables:
+        column = traits.first_column(table)
+        if column is None or not case.is_root(table) or table.key[0].desc != desc:
+            continue
+        grown = case.grows(table, column)
+        behind = traits.key_columns(table, table.key)[1:2]
+        daily = grown == "date" and bool(behind) and not case.grows(table, behind[0])
+        yield table, column, grown, daily
+
+
 @rule("SPL101", "key led by time", "facts 1.2.8, 2.5")
 def key_led_by_time(case: Case) -> Found:
     """A TIMESTAMP in front, or a DATE followed by nothing or by a time: new rows always go to the end of the table."""
-    for table in case.tables:
-        column = traits.first_column(table)
-        if column is None or not case.is_root(table) or table.key[0].desc:
-            continue
-        grown = case.grows(table, column)
-        if grown == "date":
-            rest = traits.key_columns(table, table.key)[1:]
-            if rest and not case.grows(table, rest[0]):
-                message = f"{column.name} leads the key: at midnight all writes move to an empty range."
-                yield "low", f"table {table.name}", message, ""
-                continue
-        if grown in ("time", "date", "commit timestamp"):
+    for table, column, grown, daily in _time_in_front(case, desc=False):
+        if daily:
+            message = f"{column.name} leads the key: at midnight all writes move to an empty range."
+            yield "low", f"table {table.name}", message, ""
+        elif grown in ("time", "date", "commit timestamp"):
             message = f"New rows always go to the end of {table.name}: its key begins with the {grown} {column.name}."
             yield _heat(case, table, grown), f"table {table.name}", message, _random_id_in_front(table, column)
 
@@ -46,12 +56,14 @@ def key_led_by_time(case: Case) -> Found:
 @rule("SPL103", "key led by time, descending", "facts 2.1, 2.5")
 def key_led_by_time_descending(case: Case) -> Found:
     """As SPL101 with DESC: the hot place is at the beginning instead of the end."""
-    for table in case.tables:
-        column = traits.first_column(table)
-        if column is None or not case.is_root(table) or not table.key[0].desc:
-            continue
-        grown = case.grows(table, column)
-        if grown:
+    for table, column, grown, daily in _time_in_front(case, desc=True):
+        if daily:
+            message = (
+                f"{column.name} leads the key, descending: at midnight all writes move to an empty range, in front of "
+                "the others."
+            )
+            yield "low", f"table {table.name}", message, ""
+        elif grown:
             message = (
                 f"DESC moves the hotspot to the beginning of {table.name}: each new {column.name} is the smallest key."
             )
@@ -171,22 +183,29 @@ def abs_before_mod(case: Case) -> Found:
                 yield "low", f"table {table.name}", message, fix
 
 
-@rule("SPL108", "number of shards", "facts 2.4")
+@rule("SPL108", "number of shards", "facts 2.3, 2.4")
 def shard_count(case: Case) -> Found:
     """More shards than servers buy nothing and make each scan visit more ranges; one shard is none."""
+    most = 4 * case.nodes if case.nodes else MANY_SHARDS
     for table in case.tables:
         for column in table.columns:
             found = traits.shard_formula(column.generated) if column.generated else None
-            if not found:
-                continue
-            n, most = found[1], 4 * case.nodes if case.nodes else MANY_SHARDS
-            if n == 1:
-                yield "low", f"table {table.name}", f"{column.name} has one value: it spreads nothing.", ""
-            elif n > most:
+            fewer = traits.reversed_remainder(table, column)
+            message, fix = "", ""
+            if fewer and fewer[0] < fewer[1]:
+                values = "is 0 in every row" if fewer[0] == 1 else f"has {fewer[0]} values, not {fewer[1]}"
+                message = f"{column.name} {values}: bit-reversed numbers end in zeros, the first bits of their counter."
+                fix = f"hash the number first: ABS(MOD(FARM_FINGERPRINT(CAST(… AS STRING)), {fewer[1]}))"
+            elif found and found[1] == 1:
+                message = f"{column.name} has one value: it spreads nothing."
+            elif found and found[1] > most:
                 message = (
-                    f"Each scan over {table.name} visits {n} ranges; more than about one shard a node buys little."
+                    f"Each scan over {table.name} visits {found[1]} ranges; more than about one shard a node buys "
+                    "little."
                 )
-                yield "low", f"table {table.name}", message, "about as many shards as nodes at peak"
+                fix = "about as many shards as nodes at peak"
+            if message:
+                yield "low", f"table {table.name}", message, fix
 
 
 @rule("SPL109", "shard without a formula", "facts 2.4")

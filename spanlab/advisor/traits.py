@@ -8,12 +8,13 @@ ones only where the name leaves little doubt; a workload, if given, overrules bo
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from sqlglot import exp
 
 from spanlab.catalog import Column, Index, KeyPart, Table
 from spanlab.schema import Schema
+from spanlab.splits.columns import is_digest_byte, remainder
 from spanlab.sql import parse_expression
 
 # The words of a name, so that "SeqNo", "seq_no" and "SEQ_NO" are alike.
@@ -59,7 +60,7 @@ def time_led_id(column: Column) -> bool:
 
 def shard(column: Column) -> bool:
     """Whether the column spreads keys: a hash shard or bucket, generated or by name (facts.md 2.4)."""
-    if column.generated and _hash_remainder(column.generated):
+    if column.generated and shard_formula(column.generated):
         return True
     return column.type.name in ("INT64", "STRING") and bool(_SHARD & set(words(column.name)))
 
@@ -111,37 +112,47 @@ def _checked_to_few(column: Column, table: Table, most: int = 10) -> bool:
     return False
 
 
-def _hash_remainder(expression: str) -> exp.Expr | None:
-    """The MOD(…, N) or … & N of a hash inside `expression`, or None."""
-    tree = parse_expression(expression)
-    for node in tree.find_all(exp.Mod, exp.BitwiseAnd):
-        if node.this.find(exp.FarmFingerprint) is not None:
-            return node
-    return None
+def _remainders(expression: str) -> Iterator[tuple[exp.Expr, int, bool]]:
+    """(what is divided, by what, whether it keeps a sign) of each remainder in an expression, the outermost first."""
+    for node in parse_expression(expression).find_all(exp.Abs, exp.Mod, exp.BitwiseAnd, exp.Bracket):
+        found = remainder(node)
+        if found is not None:
+            yield found
 
 
 def shard_formula(expression: str) -> tuple[str, int] | None:
     """How a shard is computed from a hash: ("signed" | "abs inside" | "repaired", number of shards), or None.
 
     "signed" is MOD(FARM_FINGERPRINT(x), N), whose values run from -(N-1) to N-1; "abs inside" is MOD(ABS(hash), N),
-    which
-    fails for one hash in 2^64; "repaired" are ABS(MOD(h, N)), MOD(MOD(h, N) + N, N) and h & (N-1) (facts.md 2.4).
+    which fails for one hash in 2^64; "repaired" are ABS(MOD(h, N)), MOD(MOD(h, N) + N, N), h & (N-1) (facts.md 2.4) and
+    whatever is made of a byte of a digest, which has no sign.
     """
-    node = _hash_remainder(expression)
-    if node is None or not isinstance(node.expression, exp.Literal):
-        return None
-    number = int(node.expression.this)
-    if isinstance(node, exp.BitwiseAnd):
-        return "repaired", number + 1
-    inside = node.this.unnest()
-    if isinstance(inside, exp.Abs):
-        return "abs inside", number
-    if isinstance(inside, exp.Add) and inside.find(exp.Mod):
-        return "repaired", number
-    around = node.parent
-    while isinstance(around, exp.Paren):
-        around = around.parent
-    return ("repaired" if isinstance(around, exp.Abs) else "signed"), number
+    for divided, number, signed in _remainders(expression):
+        if divided.find(exp.FarmFingerprint) is not None:
+            return "signed" if signed else "abs inside" if isinstance(divided, exp.Abs) else "repaired", number
+        if is_digest_byte(divided):
+            return "repaired", number
+    return None
+
+
+def reversed_remainder(table: Table, column: Column) -> tuple[int, int] | None:
+    """(how many values occur, by what is divided) of a column that is MOD of a bit-reversed number; None for others.
+
+    Such a number ends in the first bits of its counter, which are zeros. So it is a multiple of each power of two that
+    the divisor holds, and the remainders are multiples of that power too (facts.md 2.3).
+    """
+    for divided, number, _ in _remainders(column.generated) if column.generated else ():
+        plain = divided.this if isinstance(divided, exp.Abs) else divided
+        source = table.column(plain.name) if isinstance(plain, exp.Column) else None
+        if source is not None and _bit_reversed(source) and number > 0:
+            return number // (number & -number), number
+    return None
+
+
+def _bit_reversed(column: Column) -> bool:
+    """Whether Spanner counts the column's numbers; it has no other sequences than bit-reversed ones."""
+    counted = column.identity is not None or column.auto_increment
+    return counted or "GET_NEXT_SEQUENCE_VALUE" in (column.default or "").upper()
 
 
 def first_column(table: Table) -> Column | None:

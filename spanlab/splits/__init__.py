@@ -12,6 +12,7 @@ database), `splitter` (where Spanner cuts), `simulation` (the loop), `latency`, 
 """
 
 from spanlab.splits.choices import Celebrity, Ids, Pick, Shard, Zipf
+from spanlab.splits.commit_latency import commit_latency
 from spanlab.splits.composite import Desc, Mix
 from spanlab.splits.keys import (
     Ahead,
@@ -58,6 +59,7 @@ __all__ = [
     "Workload",
     "Zipf",
     "can_cut",
+    "commit_latency",
     "key_codes",
     "model",
     "route",

@@ -12,7 +12,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from spanlab.splits.keys import Codes, Key, U
+from spanlab.splits.keys import Codes, Key, U, written
 
 
 class Values(Key):
@@ -132,7 +132,7 @@ class Zipf(Ids):
         return np.arange(1, self.n + 1.0) ** -self.theta
 
     def __str__(self) -> str:
-        return f"zipf({self.n}, {self.theta:g})"
+        return f"zipf({self.n}, {written(self.theta)})"
 
 
 @dataclass(frozen=True)
@@ -147,7 +147,7 @@ class Celebrity(Ids):
         return weights
 
     def __str__(self) -> str:
-        return f"celebrity({self.n}, {self.portion:g})"
+        return f"celebrity({self.n}, {written(self.portion)})"
 
 
 @dataclass(frozen=True)
@@ -163,7 +163,7 @@ class Pick(Values):
         return f'"{sorted(self.options)[rank][0]}"'
 
     def __str__(self) -> str:
-        return "pick(" + ", ".join(f"{name}:{weight:g}" for name, weight in self.options) + ")"
+        return "pick(" + ", ".join(f"{name}:{written(weight)}" for name, weight in self.options) + ")"
 
 
 @dataclass(frozen=True)
@@ -172,7 +172,8 @@ class Shard(Values):
 
     `signed` is the plain MOD of GoogleSQL, which has the sign of the fingerprint: 2n - 1 values from -(n-1) to n-1, of
     which 0 is twice as heavy. `of` is the column that is hashed, where its values are few enough to matter: all rows
-    of one value then fall into one shard.
+    of one value then fall into one shard. A column is known by its law being the same object: two columns may follow
+    laws that are equal.
     """
 
     n: int = 16
@@ -220,39 +221,79 @@ class Shard(Values):
 
 
 @dataclass(frozen=True)
+class Remainders(Shard):
+    """MOD of numbers that do not reach over all 64 bits evenly: some of the `n` remainders are rarer, or never occur.
+
+    `numbers` stands for them, each as frequent as the others: 0 to 255 for a byte of a digest, the multiples of 2^k
+    below `n` for bit-reversed numbers, whose last bits are zeros.
+    """
+
+    numbers: range = range(256)
+
+    @cached_property
+    def shard_of(self) -> np.ndarray:
+        assert self.of is not None
+        return np.random.default_rng(self.seed + 1).choice(self.numbers, len(self.of.shares)) % self.n
+
+    def weights(self) -> np.ndarray:
+        if self.of is not None:
+            return super().weights()
+        return np.bincount(np.array(self.numbers) % self.n, minlength=self.n)
+
+    def __str__(self) -> str:
+        present = [(rank, share) for rank, share in enumerate(self.shares) if share > 0]
+        return "pick(" + ", ".join(f"{rank}:{written(share)}" for rank, share in present) + ")"
+
+
+@dataclass(frozen=True)
 class ShardAndValue(Values):
-    """A shard together with the column that it hashes, as two neighbouring key columns: the values, sorted by shard."""
+    """A shard together with the column that it hashes, as two neighbouring key columns: the values, sorted by shard.
+
+    `turned` says which of the two columns, shard and value, are in descending order.
+    """
 
     shard: Shard = field(default_factory=Shard)
+    turned: tuple[bool, bool] = (False, False)
+
+    @property
+    def of(self) -> Values:
+        """The column that is hashed."""
+        assert self.shard.of is not None
+        return self.shard.of
+
+    @cached_property
+    def _codes(self) -> Codes:
+        """The place of each value of the column, in the column's own order."""
+        shard, value = self.shard.shard_of.astype(U), self.of.places
+        if self.turned[0]:
+            shard = U((1 << self.shard.bits) - 1) - shard
+        if self.turned[1]:
+            value = U((1 << self.of.bits) - 1) - value
+        return (shard << U(self.of.bits)) | value
 
     @cached_property
     def _order(self) -> np.ndarray:
-        return np.argsort(self.shard.shard_of, kind="stable")
+        return np.argsort(self._codes)
 
     @cached_property
     def shares(self) -> np.ndarray:
-        assert self.shard.of is not None
-        return self.shard.of.shares[self._order]
+        return self.of.shares[self._order]
 
     @cached_property
     def bits(self) -> int:
-        assert self.shard.of is not None
-        return self.shard.bits + self.shard.of.bits
+        return self.shard.bits + self.of.bits
 
     @cached_property
     def places(self) -> Codes:
-        assert self.shard.of is not None
-        shard = self.shard.shard_of[self._order].astype(U) << U(self.shard.of.bits)
-        return shard | self.shard.of.places[self._order]
+        return self._codes[self._order]
 
     def label(self, rank: int) -> str:
-        source = self.shard.of
-        assert source is not None
         value = int(self._order[rank])
-        return f"{self.shard.label(int(self.shard.shard_of[value]))}, {source.label(value)}"
+        return f"{self.shard.label(int(self.shard.shard_of[value]))}, {self.of.label(value)}"
 
     def __str__(self) -> str:
-        return f"{self.shard}, {self.shard.of}"
+        shard, value = (" desc" if turned else "" for turned in self.turned)
+        return f"{self.shard}{shard}, {self.of}{value}"
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ line to add: nothing is guessed.
 
 from __future__ import annotations
 
+import operator
 import re
 from collections.abc import Callable
 
@@ -115,8 +116,10 @@ def _law(node: exp.Expr, law_of: LawOf) -> Key | None:
     if _name(node) == "BIT_REVERSE":
         inner = _law(_arguments(node)[0], law_of)
         return keys.BitReversed(inner.start) if isinstance(inner, keys.Sequence) else None
-    if _name(node) == "FARM_FINGERPRINT":
+    if _name(node) == "FARM_FINGERPRINT" or _is_digest(node):
         return _hash_source(node, law_of) or keys.Uuid4()
+    if isinstance(node, exp.Substring) and _is_digest(node.this):
+        return _digits(node, law_of)
     return _shard(node, law_of)
 
 
@@ -155,9 +158,36 @@ def _hash_source(node: exp.Expr, law_of: LawOf) -> Values | composite.Const | No
     return laws[0] if len(laws) == 1 and isinstance(laws[0], Values) else None
 
 
+def _is_digest(node: exp.Expr | None) -> bool:
+    """MD5, SHA1, SHA256 or SHA512, as bytes or written in hexadecimal digits or base 64."""
+    if isinstance(node, exp.LowerHex | exp.ToBase64):
+        return _is_digest(node.this)
+    return isinstance(node, exp.MD5 | exp.MD5Digest | exp.SHA1Digest | exp.SHA2Digest)  # exp.MD5 is TO_HEX(MD5(…))
+
+
+def _digits(node: exp.Expr, law_of: LawOf) -> Key | None:
+    """SUBSTR(TO_HEX(digest), from, n): 16^n texts, each as often as the others."""
+    length, hexadecimal = node.args.get("length"), isinstance(node.this, exp.MD5 | exp.LowerHex)
+    n = _integer(length) if length and hexadecimal else None
+    source = _hash_source(node, law_of)
+    if n is None or isinstance(source, Values):
+        return None
+    return source or (choices.Ids(16**n) if n <= MOST_DIGITS else keys.Uuid4())
+
+
+MOST_DIGITS = 4
+"""So many hexadecimal digits are a column with a number of values; more are as good as the whole digest."""
+BYTE = range(256)
+
+
+def is_digest_byte(node: exp.Expr) -> bool:
+    """One byte of a digest as a number: TO_CODE_POINTS(MD5(x))[OFFSET(0)]."""
+    return isinstance(node, exp.Bracket) and isinstance(node.this, exp.ToCodePoints) and _is_digest(node.this.this)
+
+
 def _shard(node: exp.Expr, law_of: LawOf) -> Key | None:
-    """MOD of a fingerprint, in the forms that people write, with the sign that each of them leaves (facts.md 2.4)."""
-    found = _modulo(node)
+    """MOD of a hash, in the forms that people write, with the sign that each of them leaves (facts.md 2.4)."""
+    found = remainder(node)
     if found is None:
         return None
     hashed, n, signed = found
@@ -167,31 +197,58 @@ def _shard(node: exp.Expr, law_of: LawOf) -> Key | None:
         )
     if n == 1:
         return composite.Const("0")
-    if not any(_name(part) == "FARM_FINGERPRINT" for part in hashed.walk()):
-        return _counted(hashed, n, law_of)
+    hashed = _open(hashed.this) if isinstance(hashed, exp.Abs) else hashed
+    byte = is_digest_byte(hashed)
+    if not byte and not any(_name(part) == "FARM_FINGERPRINT" for part in hashed.walk()):
+        return _left_of_number(hashed, n, signed, law_of)
     source = _hash_source(hashed, law_of)
     if isinstance(source, composite.Const):
         return source
+    if byte and len(BYTE) % n:
+        return choices.Remainders(n=n, of=source, numbers=BYTE)
     return choices.Shard(n=n, signed=signed, of=source)
 
 
-def _counted(node: exp.Expr, n: int, law_of: LawOf) -> Key | None:
-    """MOD of a column itself: a counter goes round the shards, a random id hits any."""
-    node = _open(node.this) if isinstance(node, exp.Abs) else _open(node)
-    law = law_of(node.name) if isinstance(node, exp.Column) else None
-    return choices.Shard(n=n) if isinstance(law, keys.Sequence | keys.BitReversed | keys.Uuid4) else None
+def _left_of_number(node: exp.Expr, n: int, signed: bool, law_of: LawOf) -> Key | None:
+    """MOD of a number itself: a counter goes round the shards, a random number hits any.
+
+    A bit-reversed number ends in the first bits of its counter, and these are zeros in the first 2^51 numbers. So it is
+    a multiple of every power of two that divides a shard count, and so are its remainders, which are even among those.
+    """
+    reversed_here = _name(node) == "BIT_REVERSE" and _keeps_sign(node)
+    law = _law(node, law_of) if isinstance(node, exp.Column) or reversed_here else None
+    if isinstance(law, keys.BitReversed):
+        power = n & -n
+        if power == n:
+            return composite.Const("0")
+        return choices.Shard(n=n) if power == 1 else choices.Remainders(n=n, numbers=range(0, n, power))
+    if isinstance(law, keys.Uuid4):
+        return choices.Shard(n=n, signed=signed)
+    return choices.Shard(n=n) if isinstance(law, keys.Sequence) else None
 
 
-def _modulo(node: exp.Expr) -> tuple[exp.Expr, int, bool] | None:
-    """(what is divided, by what, whether the remainder keeps a sign) of a remainder, in any of its usual forms."""
+def _keeps_sign(node: exp.Expr) -> bool:
+    """BIT_REVERSE(x, TRUE): a positive number stays one (facts.md 2.3)."""
+    arguments = _arguments(node)
+    return len(arguments) == 2 and isinstance(arguments[1], exp.Boolean) and bool(arguments[1].this)
+
+
+def remainder(node: exp.Expr) -> tuple[exp.Expr, int, bool] | None:
+    """What an expression divides, by what, and whether the remainder keeps a sign; None where it is no remainder.
+
+    Reads MOD(x, n), ABS(MOD(x, n)), MOD(ABS(x), n), MOD(MOD(x, n) + n, n) and x & (n - 1). A byte of a digest, which
+    is never negative, is a remainder of the digest by 256.
+    """
     node = _open(node)
+    if is_digest_byte(node):
+        return node, len(BYTE), False
     if isinstance(node, exp.BitwiseAnd):
         for one, other in ((node.this, node.expression), (node.expression, node.this)):
             mask = _integer(other)
             if mask is not None and mask & (mask + 1) == 0:
                 return _open(one), mask + 1, False
     if isinstance(node, exp.Abs):
-        inner = _modulo(node.this)
+        inner = remainder(node.this)
         return inner and (inner[0], inner[1], False)
     if not isinstance(node, exp.Mod):
         return None
@@ -200,13 +257,31 @@ def _modulo(node: exp.Expr) -> tuple[exp.Expr, int, bool] | None:
         return None
     if isinstance(inside, exp.Add):  # MOD(MOD(h, n) + n, n)
         for one, other in ((inside.this, inside.expression), (inside.expression, inside.this)):
-            again = _modulo(one)
+            again = remainder(one)
             if again and again[1] == n and _integer(other) == n:
                 return again[0], n, False
         return None
-    return inside, n, not isinstance(inside, exp.Abs)
+    return inside, n, not (isinstance(inside, exp.Abs) or is_digest_byte(inside))
+
+
+ARITHMETIC: dict[type[exp.Expr], Callable[[int, int], int]] = {
+    exp.Add: operator.add,
+    exp.Sub: operator.sub,
+    exp.Mul: operator.mul,
+    exp.BitwiseLeftShift: operator.lshift,
+}
 
 
 def _integer(node: exp.Expr) -> int | None:
+    """The value of a whole number that is written out: 16, 0xF, 16 - 1, (1 << 4) - 1; None for anything else."""
     node = _open(node)
-    return int(node.this) if isinstance(node, exp.Literal) and not node.is_string and str(node.this).isdigit() else None
+    if isinstance(node, exp.HexString):
+        return int(node.this, 16)
+    if isinstance(node, exp.Literal):
+        return int(node.this) if not node.is_string and str(node.this).isdigit() else None
+    if type(node) not in ARITHMETIC:
+        return None
+    one, other = _integer(node.this), _integer(node.expression)
+    if one is None or other is None or (isinstance(node, exp.BitwiseLeftShift) and not 0 <= other < 64):
+        return None
+    return ARITHMETIC[type(node)](one, other)

@@ -18,6 +18,7 @@ from spanlab.splits.choices import Descending, Shard, ShardAndValue, Values
 from spanlab.splits.keys import (
     CLOCK_START,
     DAY_S,
+    KEY_SPACE,
     LAST,
     Codes,
     HotRow,
@@ -27,6 +28,7 @@ from spanlab.splits.keys import (
     Span,
     U,
     moment_code,
+    written,
 )
 
 
@@ -48,7 +50,7 @@ class Null(Key):
     inner: Key = field(default_factory=Now)
 
     def __str__(self) -> str:
-        return f"null({self.portion:g}, {self.inner})"
+        return f"null({written(self.portion)}, {self.inner})"
 
 
 @dataclass(frozen=True)
@@ -94,7 +96,11 @@ class Desc(Key):
         return np.where(below == U(0), 0.0, 1.0 - self.inner.share(~below + U(1), span))
 
     def at(self, j: int, k: int) -> int:
-        return LAST - self.inner.at(k - j, k)
+        return -self.inner.at(k - j, k) % KEY_SPACE
+
+    def learnt(self, pieces: int = 64) -> list[int]:
+        """The inner law's: what begins at a code there ends below the turned code here."""
+        return sorted(KEY_SPACE - cut for cut in self.inner.learnt(pieces))
 
     def text(self, code: int) -> str:
         return self.inner.text(LAST - code)
@@ -121,8 +127,9 @@ class Prefixed(Key):
     def draw(self, random: np.random.Generator, n: int, span: Span, step: int = 1) -> Codes:
         """One random number serves both columns where the inner key is a time: 40 bits the value, 24 the time."""
         raw = random.bit_generator.random_raw(n)
-        if isinstance(self.inner, Now) and float(span.end) - float(span.start) < 256:
-            code = self.inner.place(raw & U(0xFFFFFF), moment_code(span.start), moment_code(span.end))
+        times = isinstance(self.inner, Now) and type(self.inner).draw is Now.draw  # no draw of its own to be obeyed
+        if times and float(span.end) - float(span.start) < 256:
+            code = Now.place(raw & U(0xFFFFFF), moment_code(span.start), moment_code(span.end))
         else:
             code = self.inner.draw(random, n, span, step)
         raw >>= U(24)
@@ -224,13 +231,22 @@ class Branches(Key):
     def text(self, code: int) -> str:
         return self.keys[min(code >> (64 - self.bits), len(self.keys) - 1)].text((code << self.bits) & LAST)
 
+    @property
+    def fan_out(self) -> int | None:
+        """The ranges among the values, and those among the NULLs where a time stands behind them."""
+        null, values = self.keys[:: -1 if isinstance(self.columns[0], Desc) else 1]
+        return values.fan_out and values.fan_out + (null.fan_out or 0)
+
     def __str__(self) -> str:
         return f"({', '.join(map(str, self.columns))})"
 
 
 @dataclass(frozen=True)
 class Mix(Key):
-    """Writes of several laws into one key space: a hot row beside even traffic, two workloads on one table."""
+    """Writes of several laws into one key space: a hot row beside even traffic, two workloads on one table.
+
+    `weights` are the parts that they have, in any unit.
+    """
 
     weights: tuple[float, ...]
     keys: tuple[Key, ...]
@@ -261,7 +277,7 @@ class Mix(Key):
         return self.keys[-1].text(code)
 
     def __str__(self) -> str:
-        parts = ", ".join(f"{weight:g}: {key}" for weight, key in zip(self.weights, self.keys, strict=True))
+        parts = ", ".join(f"{written(weight)}: {key}" for weight, key in zip(self.weights, self.keys, strict=True))
         return f"mix({parts})"
 
 
@@ -311,7 +327,13 @@ class Periods(Key):
         since = min(max(period * self.lead.period_s, -CENTURY_S), CENTURY_S)  # codes go further than calendars do
         moment = CLOCK_START + timedelta(seconds=since)
         shown = f"{moment:%Y-%m-%d}" if self.lead.period_s == DAY_S else f"{moment:%Y-%m-%dT%H:%M:%SZ}"
-        return f'"{shown}"' + (f", {self.inner.text(rest)}" if rest else "")
+        inside = 0 < rest < KEY_SPACE - (1 << self.BITS)  # neither where the period begins nor where it ends
+        return f'"{shown}"' + (f", {self.inner.text(rest)}" if inside else "")
+
+    @property
+    def fan_out(self) -> int | None:
+        """Periods lie in order, whatever stands behind them: a stretch of time is one range of whole periods."""
+        return 1
 
     def __str__(self) -> str:
         return f"({self.lead}, {self.inner})"
@@ -323,8 +345,7 @@ ROW = HotRow(0)
 
 def fills(column: Key) -> bool:
     """True for a column that takes all bits that are left, so that the columns behind it change nothing."""
-    plain = column.inner if isinstance(column, Desc) else column
-    return not isinstance(plain, Values | Const | Null | Every)
+    return not isinstance(unturned(column), Values | Const | Null | Every)
 
 
 def pack(columns: list[Key]) -> Key:
@@ -336,8 +357,7 @@ def pack(columns: list[Key]) -> Key:
     if not columns:
         return ROW
     first, rest = columns[0], columns[1:]
-    turned = isinstance(first, Desc)
-    plain = first.inner if isinstance(first, Desc) else first
+    turned, plain = isinstance(first, Desc), unturned(first)
     if isinstance(plain, Const):
         return pack(rest)
     if isinstance(plain, Null):
@@ -347,19 +367,34 @@ def pack(columns: list[Key]) -> Key:
         return Branches(weights, keys, tuple(columns))
     if isinstance(plain, Every):
         return Desc(Periods(plain, descending(pack(rest)))) if turned else Periods(plain, pack(rest))
-    if isinstance(plain, Shard) and plain.of is not None and rest and rest[0] == plain.of and not turned:
-        return Prefixed(ShardAndValue(shard=plain), pack(rest[1:]))
+    if isinstance(plain, Shard) and plain.of is not None and rest and unturned(rest[0]) is plain.of:
+        lead = ShardAndValue(shard=plain, turned=(turned, isinstance(rest[0], Desc)))
+        return Prefixed(lead, pack(undecided(rest[1:], plain.of)))
     if isinstance(plain, Values):
-        return Prefixed(Descending(inner=plain) if turned else plain, pack(rest))
+        return Prefixed(Descending(inner=plain) if turned else plain, pack(undecided(rest, plain)))
     return first
+
+
+def unturned(column: Key) -> Key:
+    """The law of a column without its direction."""
+    return column.inner if isinstance(column, Desc) else column
+
+
+def undecided(columns: list[Key], known: Values) -> list[Key]:
+    """The columns without the shards of a column in front of them: where that has one value, they have one too."""
+
+    def decided(column: Key) -> bool:
+        plain = unturned(column)
+        return isinstance(plain, Shard) and plain.of is known
+
+    return [column for column in columns if not decided(column)]
 
 
 def locate(columns: list[Key], values: list[object]) -> int:
     """The code of a key whose column values are written out, such as a split point; packed as `pack` does it."""
     if not columns:
         return 0
-    first, turned = columns[0], isinstance(columns[0], Desc)
-    plain = first.inner if isinstance(first, Desc) else first
+    turned, plain = isinstance(columns[0], Desc), unturned(columns[0])
     if isinstance(plain, Const):
         return locate(columns[1:], values[1:])
     code = plain.code_of(values[0])

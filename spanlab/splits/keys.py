@@ -47,6 +47,12 @@ ROWS_BEFORE = 1_000_000_000
 """How many rows a table holds whose key is counted up, when a run begins."""
 
 
+def written(number: float) -> str:
+    """A number as it stands in a written form: as short as reading it back allows."""
+    short = f"{number:g}"
+    return short if float(short) == number else repr(float(number))
+
+
 @dataclass(frozen=True)
 class Span:
     """A stretch of the run: seconds [start, end), in which the writes number `first` … `first + count - 1` arrive.
@@ -318,7 +324,7 @@ class Ahead(Key):
         return 1
 
     def __str__(self) -> str:
-        return f"ahead({self.width_s:g})"
+        return f"ahead({written(self.width_s)})"
 
 
 @dataclass(frozen=True)

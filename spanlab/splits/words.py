@@ -39,6 +39,7 @@ SHAPES = (
     "text(n)",
     "const(x)",
     "null(share, word)",
+    "mix(weight: word, weight: word)",
     "(word, word desc)",
 )
 MOST_IDS = 10_000_000
@@ -178,6 +179,16 @@ def _null(word: str, arguments: list[str]) -> Key:
     return composite.Null(_number(arguments[0], word, "the share of NULLs", 0, 1), value(arguments[1]))
 
 
+def _mix(word: str, arguments: list[str]) -> Key:
+    read = [argument.partition(":") for argument in arguments]
+    if not all(colon and part.strip() for _, colon, part in read):
+        raise ValueError(f"{word!r}: write weight: word for each part, as in mix(1: hot_row, 9: uuid4).")
+    weights = tuple(_number(weight.strip(), word, "a weight", 0, 1e12) for weight, _, _ in read)
+    if not sum(weights):
+        raise ValueError(f"{word!r}: one weight at least must be above 0.")
+    return composite.Mix(weights, tuple(key(part) for _, _, part in read))
+
+
 READERS: dict[str, Callable[[str, list[str]], Key]] = {
     "ids": _ids,
     "zipf": _zipf,
@@ -189,4 +200,5 @@ READERS: dict[str, Callable[[str, list[str]], Key]] = {
     "text": _text,
     "const": _const,
     "null": _null,
+    "mix": _mix,
 }

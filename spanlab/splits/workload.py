@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -111,7 +112,11 @@ class RowMaker:
         self, schema: Schema, table: Table, values: Mapping[str, str | Key], parent: RowMaker | None = None
     ) -> None:
         self.schema, self.table, self.parent = schema, table, parent
-        self.given = {name.casefold(): words.value(word) for name, word in values.items()}
+        self.given: dict[str, Key] = {}
+        for name, word in values.items():
+            law = words.value(word)
+            taken = any(law is other for other in self.given.values())
+            self.given[name.casefold()] = copy(law) if taken else law  # one object stands for one column (`Shard.of`)
         self._busy: list[str] = []
 
     def law_of(self, name: str) -> Key:
@@ -120,12 +125,12 @@ class RowMaker:
         if column is None:
             known = [column.name for column in self.table.columns]
             raise ValueError(f"{self.table.name} has no column {name}.{suggest(name, known)}")
+        if self.parent and column.name in {part.column for part in self.parent.table.key}:
+            return self.parent.law_of(column.name)
         if column.name.casefold() in self.given:
             return self.given[column.name.casefold()]
         if column.name in self._busy:
             raise ValueError(f"The generated column {column.name} of {self.table.name} depends on itself.")
-        if self.parent and column.name in {part.column for part in self.parent.table.key}:
-            return self.parent.law_of(column.name)
         from spanlab.splits.columns import filled_by_schema  # it reads SQL, which a key alone does not need
 
         self._busy.append(column.name)

@@ -106,11 +106,12 @@ def parameters(weight: int, names: Sequence[str], what: str) -> Criterion:
 
 
 def _parameters_and_texts(sql: str) -> tuple[set[str], list[str]]:
-    """The parameters of a query in small letters, and the text literals in it."""
+    """The parameters of a query in small letters, and the text literals in it; the value of a hint is none."""
     from sqlglot import exp
 
     from spanlab.sql import parse_query
 
     tree = parse_query(sql)
     taken = {parameter.name.casefold() for parameter in tree.find_all(exp.Parameter)}
-    return taken, [literal.this for literal in tree.find_all(exp.Literal) if literal.is_string]
+    texts = (literal for literal in tree.find_all(exp.Literal) if literal.is_string)
+    return taken, [literal.this for literal in texts if literal.find_ancestor(exp.Hint) is None]
