@@ -23,13 +23,17 @@ _HOME = {
     "spanlab.schema": ("Schema",),
     "spanlab.splits": (
         "simulate", "sequence", "key_codes", "sweep", "model", "Workload", "route", "can_cut", "splits_file",
+        "commit_latency",
         "Uuid4", "Uuid1", "Uuid7", "Ulid", "Sequence", "BitReversed", "CommitTimestamp", "Now", "HotRow",
         "Ahead", "Ids", "Zipf", "Celebrity", "Pick", "Shard", "Mix", "Desc",
     ),
     "spanlab.advisor": ("advise",),
     "spanlab.storage": ("participants", "mutations", "backfill", "batches"),
     "spanlab.query": ("Database", "data", "read_plan"),
-    "spanlab.panels": ("compare", "cuts", "heat", "key_line", "latency", "panel", "servers", "stairs"),
+    "spanlab.panels": (
+        "compare", "cuts", "heat", "index_sizes", "key_line", "latency", "panel", "plans", "reads", "servers", "shelf",
+        "stairs",
+    ),
     "spanlab.course": ("check", "hint", "reveal", "reset", "progress"),
     "spanlab.course.sources": ("source", "glossary"),
     "spanlab.course.quiz": ("quiz",),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html as _html
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from spanlab.query.steps import LookupStep
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from spanlab.query.plans import Plan, Result
 
 _SHOWN_ROWS = 20
+_MARKS = ("back_join", "back_join_lookup")
 # text and ground of the notices: words say what the colours only underline, and they read on a dark page too
 _BAD, _WARN, _GOOD, _QUIET = (
     ("#7a1410", "#fbe3e0"),
@@ -19,6 +21,8 @@ _BAD, _WARN, _GOOD, _QUIET = (
     ("#004d40", "#d9f0ea"),
     ("#3c4043", "#eceff1"),
 )
+_LEFT, _RIGHT = "text-align:left;vertical-align:top", "text-align:right;vertical-align:top"
+_NOTICE = "display:inline-block;margin:1px 0;padding:0 .4em;border-radius:.3em;white-space:nowrap"
 
 
 # as the Spanner CLI prints a plan
@@ -53,14 +57,19 @@ def _framed(cells: list[str], widths: list[int], right: set[int]) -> str:
 def _drawn(node: Node, nodes: list[Node]) -> str:
     """The operator with the lines of the tree in front of it."""
     if node.depth == 0:
-        return node.title() + node.metadata()
+        return node.title() + _metadata(node)
     parts = []
     later = nodes[node.id + 1 :]
     for depth in range(1, node.depth + 1):
         rest = next((n.depth for n in later if n.depth <= depth), -1)
         parts.append(("+- " if depth == node.depth else "|  ") if rest == depth or depth == node.depth else "   ")
     role = f"[{node.link}] " if node.link else ""
-    return "".join(parts) + role + node.title() + node.metadata()
+    return "".join(parts) + role + node.title() + _metadata(node)
+
+
+def _metadata(node: Node) -> str:
+    """The metadata in brackets, without the marks that this library puts on back-joins: no plan of Spanner has them."""
+    return replace(node, details={k: v for k, v in node.details.items() if k not in _MARKS}).metadata()
 
 
 def _counts(node: Node) -> list[str]:
@@ -78,7 +87,7 @@ def tree(plan: Plan) -> str:
         conditions = "".join(f"  {name}: {text}" for name, text in node.predicates())
         counts = node.counts
         ran = f"  {counts.rows:,} rows" if counts is not None and counts.executions else ""
-        lines.append("  " * node.depth + role + node.title() + node.metadata() + conditions + ran)
+        lines.append("  " * node.depth + role + node.title() + _metadata(node) + conditions + ran)
     return "\n".join(lines)
 
 
@@ -91,7 +100,8 @@ def html(plan: Plan) -> str:
     head = "".join(f'<th scope="col" style="text-align:left">{name}</th>' for name in heads)
     body = "".join(_html_row(node, plan.has_run) for node in plan)
     return (
-        '<table style="font-size:13px;border-collapse:collapse"><caption style="text-align:left">'
+        '<table style="font-size:13px;border-collapse:collapse">'
+        '<caption style="text-align:left;caption-side:top;padding-bottom:.4em">'
         f"Query plan of <code>{_html.escape(_one_line(plan.sql))}</code></caption>"
         f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
     )
@@ -108,15 +118,15 @@ def _html_row(node: Node, with_counts: bool) -> str:
         f'<br><small style="opacity:.8">{name}: <code>{_html.escape(text)}</code></small>'
         for name, text in node.predicates()
     )
-    indent = f"padding-left:{0.4 + 1.1 * node.depth:.1f}em;text-align:left;vertical-align:top"
+    indent = f"padding-left:{0.4 + 1.1 * node.depth:.1f}em;{_LEFT}"
     name = f"<b>{_html.escape(node.operator)}</b>" + (f" on {_html.escape(node.target)}" if node.target else "")
     notes = "<br>".join(
-        f'<span style="color:{ink};background:{ground};padding:0 .4em;border-radius:.3em">{text}</span>'
+        f'<span style="{_NOTICE};color:{ink};background:{ground}">{text}</span>'
         for (ink, ground), text in notices(node)
     )
-    cells = [f'<td style="{indent}">{role}{name}{conditions}</td>', f'<td style="text-align:left">{notes}</td>']
+    cells = [f'<td style="{indent}">{role}{name}{conditions}</td>', f'<td style="{_LEFT}">{notes}</td>']
     if with_counts:
-        cells += [f'<td style="text-align:right">{text}</td>' for text in _counts(node)]
+        cells += [f'<td style="{_RIGHT}">{text}</td>' for text in _counts(node)]
     return f"<tr>{''.join(cells)}</tr>"
 
 
@@ -124,22 +134,30 @@ def notices(node: Node) -> list[tuple[tuple[str, str], str]]:
     """What a reader should notice about an operator: colours (ink, ground) and words."""
     found = []
     if node.is_scan and node.full_scan:
-        found.append((_BAD, f"full scan: every row of {_html.escape(node.target)}"))
-    elif node.is_scan and isinstance(node.step, LookupStep):
-        found.append((_WARN, "back-join: one base row for each index entry"))
+        # a LIMIT above it may end it early, so that it does not always read everything
+        read = "from the first row on" if node.counts is None else f"{node.counts.scanned:,} rows read"
+        found.append((_BAD, f"full scan: {read}"))
+    elif isinstance(node.step, LookupStep) or node.details.get("back_join_lookup"):
+        found.append((_WARN, "back-join: a row for each entry"))
     elif node.is_scan and node.seek_condition:
         found.append((_GOOD, "seek: only the key range"))
     if node.residual_condition:
         found.append((_WARN, "residual: rows are read, then dropped"))
     if node.operator == "Distributed Union":
-        found.append((_QUIET, "fan-out: " + ("the splits of this range" if node.split_range else "all splits")))
+        found.append((_QUIET, _hop(node)))
     elif node.distributed:
-        found.append(
-            (_WARN, "batches of keys to the base table" if node.details.get("back_join") else "a hop: batches")
-        )
+        found.append((_WARN, "a hop: batches of keys" + " to the table" * bool(node.details.get("back_join"))))
     if node.sorts:
         found.append((_WARN, "sorts"))
     return found
+
+
+def _hop(node: Node) -> str:
+    """Whom a Distributed Union asks: splits that its Split Range chooses, or every split."""
+    if node.counts is None:
+        return f"a hop: to {'the splits of this range' if node.split_range else 'every split'}"
+    calls = node.counts.remote_calls
+    return f"a hop: {calls:,} remote call{'s' * (calls != 1)}"
 
 
 # rows
