@@ -250,6 +250,20 @@ def test_values_are_kept_as_their_types():
     assert row["Made"] == datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 
 
+def test_amounts_are_rounded_each_by_itself():
+    """NUMERIC has 9 digits after the point, rounded half away from zero; equal amounts are one, however written."""
+    db = Database(Schema.from_ddl("CREATE TABLE P (K INT64, V NUMERIC) PRIMARY KEY (K)"))
+    given = ["1.10", "1.1", "-0", "1E+2", "0.0000000005", None, "1.10"]
+    amounts = [None if amount is None else Decimal(amount) for amount in given]
+    db.load_columns("P", {"K": list(range(7)), "V": amounts})
+    kept = [str(row["V"]) for row in db.rows("P")]
+    assert kept == ["1.1", "1.1", "0", "100", "1E-9", "None", "1.1"]
+    for bad in ("sNaN", "NaN", "Infinity", "1E+29"):
+        with pytest.raises(ConstraintError, match=r"P\.V|column V"):
+            db.load_columns("P", {"K": [7, 8], "V": [Decimal("1.1"), Decimal(bad)]})
+    assert len(db.rows("P")) == 7
+
+
 def test_order_of_mutations_within_a_commit():
     """facts.md 3.13: mutations apply in order; what a later one needs an earlier one may bring."""
     db = family()

@@ -6,11 +6,14 @@ something does not fit is each value looked at, so that the refusal can name it.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from datetime import UTC, date, datetime
+from decimal import Decimal
+from functools import lru_cache
 from typing import TYPE_CHECKING, cast
 
 from spanlab.storage import refusals
-from spanlab.values import INT64_MAX, INT64_MIN, STRING_MAX_CHARACTERS, coerce
+from spanlab.values import INT64_MAX, INT64_MIN, STRING_MAX_CHARACTERS, Type, coerce
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,6 +27,7 @@ COMMIT_TIMESTAMP = "spanner.commit_timestamp()"
 _SIMPLE: dict[str, type] = {
     "STRING": str, "INT64": int, "FLOAT64": float, "BOOL": bool, "DATE": date, "TIMESTAMP": datetime,
 }  # fmt: skip
+_NUMERIC = Type("NUMERIC")
 
 
 def accepted(table: str, column: Column, values: Sequence[object], now: Timestamp) -> Sequence[object]:
@@ -44,7 +48,16 @@ def typed(table: str, column: Column, values: Sequence[object], now: Timestamp) 
     known = [value for value in values if value is not None] if None in values else values
     if kinds == {_SIMPLE.get(column.type.name)} and _fit(column, known):
         return values
+    if kinds == {Decimal} and column.type == _NUMERIC:
+        with suppress(ValueError, TypeError):  # TypeError: a signalling NaN has no hash
+            return [None if value is None else _amount(cast("Decimal", value)) for value in values]
     return [_accept(table, column, value, now) for value in values]
+
+
+@lru_cache(maxsize=65_536)
+def _amount(value: Decimal) -> object:
+    """A NUMERIC as its column keeps it. Amounts of money come back, and rounding takes longer than remembering."""
+    return coerce(_NUMERIC, value)
 
 
 def _surely_fits(column: Column, value: object) -> bool:
