@@ -205,6 +205,8 @@ def test_b_1_pays_a_third_for_each_part() -> None:
         ledger(shard(16, "MOD(ABS(FARM_FINGERPRINT({id})), {n})")),
         ledger(shard(16, "FARM_FINGERPRINT({id}) & ({n} - 1)")),
         ledger(shard(20).replace("ShardId", "Bucket"), "Bucket, EntryId"),
+        ledger("Shard STRING(1) NOT NULL AS (SUBSTR(TO_HEX(SHA256(EntryId)), 1, 1)) STORED", "Shard, EntryId"),
+        ledger("Shard STRING(1) NOT NULL AS (SUBSTR(EntryId, 26)) STORED", "Shard, EntryId DESC"),  # 32 characters
     ],
 )
 @pytest.mark.parametrize("seed", [0, 3])
@@ -223,10 +225,29 @@ def test_valid_designs_are_full_answers_to_b_2(ddl: str, seed: int) -> None:
         (ledger("H INT64 NOT NULL AS (FARM_FINGERPRINT(EntryId)) STORED", "H, EntryId"), 4.25),
         (ledger(shard(16), posted_at="PostedAt TIMESTAMP NOT NULL"), 4.5),
         (ledger(shard(16), "EntryId DESC, ShardId"), 1.5),
+        (ledger("Reversed STRING(26) NOT NULL AS (REVERSE(EntryId)) STORED", "Reversed, EntryId"), 4.25),
     ],
 )
 def test_b_2_pays_what_was_reached(ddl: str, points: float) -> None:
     assert verdict("B.2", ddl).points == pytest.approx(points)
+
+
+@pytest.mark.parametrize(
+    ("ddl", "word"),
+    [
+        (ledger(shard(16), "ShardId"), "would be the same row"),
+        (ledger("H INT64 NOT NULL AS (FARM_FINGERPRINT(EntryId)) STORED", "H"), "would be the same row"),
+        (ledger("H INT64 NOT NULL AS (FARM_FINGERPRINT(EntryId)) STORED", "H, EntryId"), "a shard of its own"),
+        (ledger(shard(16), "ShardId, PostedAt, EntryId"), "PostedAt in the key"),
+        (ledger(shard(16)) + "; CREATE INDEX ByTime ON LedgerEntries (PostedAt DESC)", "the index is a sorted table"),
+        (ledger("ShardId INT64 NOT NULL"), "Who fills ShardId"),
+        (ledger(shard(10, "MOD(FARM_FINGERPRINT({id}), {n})")), "keeps the sign"),
+    ],
+)
+def test_b_2_names_the_mistake_and_only_that(ddl: str, word: str) -> None:
+    got = verdict("B.2", ddl)
+    assert got.state == PARTIAL
+    assert [word in said for said in got.diagnoses] == [True], got.diagnoses
 
 
 def test_a_shard_that_nobody_fills_is_named() -> None:
@@ -273,6 +294,27 @@ def test_ids_copied_into_the_text_find_nothing_on_another_day() -> None:
     assert "sum wrong" in other_day.lines[0].seen
 
 
+ONE = "SELECT COUNT(*), SUM(Amount) FROM LedgerEntries WHERE "
+
+
+@pytest.mark.parametrize(
+    ("sql", "word"),
+    [
+        (loop(16).replace("< @to_id", "<= @to_id"), "One entry too many"),
+        (loop(16).replace(">= @from_id", "> @from_id"), "or too few"),
+        (f"{ONE} ShardId IN (SELECT b FROM UNNEST(GENERATE_ARRAY(0, 15)) AS b) AND {IN_DAY}", "as a test of each row"),
+        (f"{ONE} ShardId = MOD(MOD(FARM_FINGERPRINT(EntryId), 16) + 16, 16) AND {IN_DAY}", "as a test of each row"),
+        (f"{ONE} ShardId IN (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15) AND {IN_DAY}", "BETWEEN, or IN"),
+        (f"{ONE} {IN_DAY}", "No shard in the condition"),
+        (loop(16).replace("COUNT(*) AS n, ", ""), ""),
+    ],
+)
+def test_b_3_names_the_mistake_and_only_that(sql: str, word: str) -> None:
+    got = verdict("B.3", sql)
+    assert got.state == PARTIAL
+    assert [word in said for said in got.diagnoses] == [True] * bool(word), got.diagnoses
+
+
 @pytest.mark.parametrize("sql", ["SELECT", "SELECT Nothing FROM LedgerEntries", "DELETE FROM LedgerEntries WHERE TRUE"])
 def test_what_is_no_query_cannot_be_read(sql: str) -> None:
     assert verdict("B.3", sql).state == UNREADABLE
@@ -304,6 +346,11 @@ def test_references_with_full_marks_in_b_4(ddl: str) -> None:
         (refunds(""), 0),
         (refunds("", "ShardId, EntryId, RefundId") + ", INTERLEAVE IN LedgerEntries", 0),
         (refunds(TO_KEY) + "; CREATE INDEX ByEntry ON LedgerEntries (EntryId)", 1.5),
+        # refunds that look into the wrong shard: all are refused
+        (refunds(TO_KEY, shard_column=shard(32)), 1.5),
+        (refunds(TO_KEY, shard_column=shard(16, "ABS(MOD(FARM_FINGERPRINT({id}), {n}))")), 1.5),
+        # one entry a shard, and any id of a shard that has an entry
+        (refunds("FOREIGN KEY (ShardId) REFERENCES LedgerEntries (ShardId)"), 0),
     ],
 )
 def test_b_4_pays_what_was_reached(ddl: str, points: float) -> None:
@@ -322,6 +369,74 @@ def test_ddl_without_refunds_cannot_be_read(ddl: str) -> None:
 def test_designs_with_full_marks_in_b_5(shards: int, nodes: int, seed: int) -> None:
     got = verdict("B.5", settlement(shards, nodes), seed)
     assert (got.state, got.points) == (PASSED, 5), got
+
+
+def of_payments(expression: str, type_: str, rest: str = "Amount NUMERIC NOT NULL") -> str:
+    return (
+        f"CREATE TABLE Settlements (Shard {type_} NOT NULL AS ({expression}) STORED, PaymentId STRING(26) NOT NULL, "
+        f"{rest}, SettledAt TIMESTAMP NOT NULL OPTIONS (allow_commit_timestamp = true)) PRIMARY KEY (Shard, PaymentId)"
+    )
+
+
+def joined(numbers: str, value: str = "b") -> str:
+    return (
+        f"SELECT COUNT(*) AS n, SUM(s.Amount) AS total FROM UNNEST({numbers}) AS b JOIN Settlements AS s "
+        f"ON s.Shard = {value} WHERE s.PaymentId >= @from_id AND s.PaymentId < @to_id"
+    )
+
+
+LETTERS = "'0123456789ABCDEFGHJKMNPQRSTVWXYZ'"
+
+
+@pytest.mark.parametrize(
+    ("ddl", "sql", "shards"),
+    [
+        (of_payments("ABS(MOD(FARM_FINGERPRINT(PaymentId), 48))", "INT64"), joined("GENERATE_ARRAY(0, 47)"), 48),
+        (of_payments("FARM_FINGERPRINT(PaymentId) & 31", "INT64"), joined("GENERATE_ARRAY(0, 31)"), 32),
+        (of_payments("SUBSTR(PaymentId, 26)", "STRING(1)"), joined(f"SPLIT({LETTERS}, '')"), 32),
+        (
+            of_payments("FORMAT('%02d', MOD(MOD(FARM_FINGERPRINT(PaymentId), 44) + 44, 44))", "STRING(2)"),
+            joined("GENERATE_ARRAY(0, 43)", "FORMAT('%02d', b)"),
+            44,
+        ),
+    ],
+)
+def test_designs_of_other_shapes_have_full_marks_in_b_5(ddl: str, sql: str, shards: int) -> None:
+    got = verdict("B.5", {"ddl": ddl, "shards": shards, "sql": sql, "nodes": 30})
+    assert (got.state, got.points) == (PASSED, 5), got
+
+
+@pytest.mark.parametrize(
+    ("ddl", "points"),
+    [
+        (of_payments("FARM_FINGERPRINT(PaymentId) & 31", "INT64", "Amount FLOAT64 NOT NULL"), 4.25),
+        (
+            of_payments("FARM_FINGERPRINT(PaymentId) & 31", "INT64").replace(
+                " OPTIONS (allow_commit_timestamp = true)", ""
+            ),
+            4.25,
+        ),
+        (of_payments("FARM_FINGERPRINT(PaymentId) & 31", "INT64") + "; CREATE INDEX T ON Settlements (SettledAt)", 2),
+    ],
+)
+def test_given_parts_that_were_damaged_cost_something_in_b_5(ddl: str, points: float) -> None:
+    got = verdict("B.5", {"ddl": ddl, "shards": 32, "sql": joined("GENERATE_ARRAY(0, 31)"), "nodes": 30})
+    assert got.points == pytest.approx(points)
+
+
+@pytest.mark.parametrize(
+    ("change", "points", "word"),
+    [
+        (("< @to_id", "<= @to_id"), 3.75, "One payment too many"),
+        ((", SUM(e.Amount) AS total", ""), 4.375, "Add the sum"),
+        (("@from_id", "'01KETADY'"), 4.375, "tomorrow's report"),
+    ],
+)
+def test_queries_that_are_nearly_right_in_b_5(change: tuple[str, str], points: float, word: str) -> None:
+    whole = settlement(44, 22)
+    got = verdict("B.5", {**whole, "sql": str(whole["sql"]).replace(*change)})
+    assert got.points == pytest.approx(points, abs=0.0051)
+    assert [word in said for said in got.diagnoses] == [True], got.diagnoses
 
 
 def test_b_5_pays_for_the_parts_that_are_there() -> None:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import timedelta
 from decimal import Decimal
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 from spanlab.catalog import Column
 from spanlab.course.challenge import Challenge, Criterion, Outcome, WrongAnswer
-from spanlab.course.challenges.lesson_05 import Word
 from spanlab.course.criteria import Design, HandedQuery, Refused, committed, has_columns, key_of, p99, scanned
-from spanlab.course.kinds import Choice, Fields, Number, ddl, sql
+from spanlab.course.criteria.unusual import with_sampled_laws
+from spanlab.course.kinds import Choice, Fields, Number, OneOf, ddl, sql
 from spanlab.errors import ConstraintError, SchemaError, SpanlabError
 
 if TYPE_CHECKING:
@@ -50,8 +52,8 @@ second_table = Challenge(
 # ------------------------------------------------------------------------------------- B.1: what the picture says
 
 _PICTURE = {"pattern": "sequential", "hot_splits": 1, "cure": "key"}
-_PATTERNS = Word(("even", "sequential", "hot_range", "roving", "sudden"))
-_CURES = Word(("key", "nodes", "presplit"))
+_PATTERNS = OneOf(("even", "sequential", "hot_range", "roving", "sudden"))
+_CURES = OneOf(("key", "nodes", "presplit"))
 
 
 def _field(weight: int, name: str, wanted: str) -> Criterion:
@@ -94,6 +96,12 @@ picture = Challenge(
             _said("pattern", "roving"),
         ),
         WrongAnswer(
+            {**_PICTURE, "pattern": "sudden"},
+            "pattern: sudden means that a range lights up at some moment. Here the line is there from the first column "
+            "to the last.",
+            _said("pattern", "sudden"),
+        ),
+        WrongAnswer(
             {**_PICTURE, "hot_splits": 10},
             "hot_splits: ten nodes, one hot split. Count the rows of the split statistics, not the servers.",
             _said("hot_splits", 10),
@@ -102,6 +110,11 @@ picture = Challenge(
             {**_PICTURE, "hot_splits": 8},
             "hot_splits: the table has 8 splits, and seven of them rest. Count those with a score of 100.",
             _said("hot_splits", 8),
+        ),
+        WrongAnswer(
+            {**_PICTURE, "hot_splits": 2},
+            "hot_splits: each row of the split statistics is a hot split. Count the rows.",
+            lambda a: a["hot_splits"] is not ... and a["hot_splits"] not in (1, 8, 10),
         ),
         WrongAnswer(
             {**_PICTURE, "cure": "presplit"},
@@ -126,17 +139,42 @@ picture = Challenge(
 # ------------------------------------------------------------------------- B.2: shards that keep the business id
 
 _MOST_SHARDS, _EVEN, _SHARD_LIKE = 32, 1.5, 999
+_A_DAY, _SOME_DAYS, _ALL = 1_000, 6, slice(None)
+"""A design is tried with six days of the ledger: enough for its shards and its report, and quick."""
+_ONE_EACH = 0.9 * _A_DAY * _SOME_DAYS
+"""More values than this are one for each entry."""
+_OWN_NAMES = {"EntryId": "EntryId", "Amount": "Amount", "PostedAt": "PostedAt"}
 _COMMIT_TIMESTAMP = "a commit timestamp column"
 
 
-def _loaded(table: str, names: Mapping[str, str]) -> Callable[[Schema], Database]:
-    """Makes a database in which `table` has the 30,000 entries of the ledger; `names` are its names of the columns."""
+@cache
+def _entries() -> list[dict[str, Any]]:
+    """The entries of the ledger, of which the first of each day has the first id that the day can have: a query that
+    takes the wrong one of < and <= counts one too many or one too few."""
+    from spanlab.query import data
+
+    entries: list[dict[str, Any]] = [dict(entry) for entry in data("ledger").rows("LedgerEntries")]
+    days = {entry["PostedAt"].date(): entry for entry in reversed(entries)}
+    for entry in days.values():
+        entry["EntryId"] = data.ulid(entry["PostedAt"].replace(hour=0, minute=0, second=0, microsecond=0))
+    return entries
+
+
+def _days_around(day: int) -> slice:
+    """The entries of six days, of which this one is in the middle if there are so many before it."""
+    first = max(0, day - _SOME_DAYS // 2)
+    return slice(first * _A_DAY, (first + _SOME_DAYS) * _A_DAY)
+
+
+def _loaded(table: str, names: Mapping[str, str], part: slice = _ALL) -> Callable[[Schema], Database]:
+    """Makes a database in which `table` has the entries of the ledger, or a part; `names` are its names of the
+    columns."""
 
     def make(schema: Schema) -> Database:
-        from spanlab.query import Database, data
+        from spanlab.query import Database
         from spanlab.storage.fitting import fitted_columns
 
-        entries = list(data("ledger").rows("LedgerEntries"))
+        entries = _entries()[part]
         columns = {new: [entry[old] for entry in entries] for old, new in names.items()}
         database = Database(schema)
         for stored in database.tables_in_loading_order():
@@ -157,30 +195,23 @@ def _ledger_design(answer: str, seed: int) -> Design | Refused:
             values={"EntryId": "ulid", "PostedAt": "now", "Amount": "const(10)"},
             nodes=10,
             seed=seed,
-            rows=_loaded("LedgerEntries", {"EntryId": "EntryId", "Amount": "Amount", "PostedAt": "PostedAt"}),
+            rows=_loaded("LedgerEntries", _OWN_NAMES, _days_around(_SOME_DAYS)),
         )
     except SchemaError as error:
         if _COMMIT_TIMESTAMP in str(error):
             return Refused(error)
         raise
-    return _with_known_shard(design)
+    return _with_known_shard(design, _OWN_NAMES)
 
 
-def _with_known_shard(design: Design) -> Design:
-    """Lets a shard whose expression the simulator cannot follow be one of as many values as 30,000 entries have."""
-    first = design.table.column(design.table.key[0].column)
-    if first is not None and (first.generated or first.default):
-        try:
-            _ = design.summary
-        except ValueError:
-            sizes = _shard_sizes(design)
-            if 1 < len(sizes) <= _SHARD_LIKE and _evenness(sizes) <= _EVEN:
-                design.values[first.name] = f"ids({len(sizes)})"
-    return design
+def _with_known_shard(design: Design, renamed: Mapping[str, str]) -> Design:
+    """Lets the simulator know what a shard does whose expression it cannot follow, from the first 2,000 entries."""
+    columns = {new: [entry[old] for entry in _entries()[:2_000]] for old, new in renamed.items()}
+    return with_sampled_laws(design, columns, renamed["EntryId"])
 
 
 def _shard_sizes(design: Design) -> dict[object, int]:
-    """How many of 30,000 entries have each value of the first key column."""
+    """How many of the entries have each value of the first key column."""
     first = design.table.key[0].column
     query = f"SELECT `{first}` AS shard, COUNT(*) AS entries FROM {design.table.name} GROUP BY `{first}`"
     return {row[0]: row[1] for row in design.ask(query).rows}
@@ -224,7 +255,7 @@ def _entry_id_identifies(design: Design) -> Outcome:
     return _identifies(design, "EntryId")
 
 
-def _leads_with_shard(design: Design, low: int, high: int) -> bool:
+def _leads_with_shard(design: Design, low: int, high: float) -> bool:
     return key_of(design)[0][0] != "entryid" and low <= len(_shard_sizes(design)) <= high
 
 
@@ -239,7 +270,25 @@ def _own_shard(design: Design) -> bool:
     """Whether the first key column is neither EntryId nor computed, while EntryId follows it."""
     column = design.table.column(key_of(design)[0][0])
     in_key = "entryid" in [name for name, _ in key_of(design)[1:]]
-    return column is not None and column.generated is None and in_key
+    return column is not None and column.generated is None and in_key and not design.unfilled()
+
+
+def _has_a_shard_for_each_row(design: Design) -> bool:
+    column = design.table.column(key_of(design)[0][0])
+    return column is not None and column.generated is not None and len(_shard_sizes(design)) > _ONE_EACH
+
+
+def _leads_with_a_hash(design: Design, id_name: str) -> bool:
+    """Whether the key is computed from the id, and the id itself does not follow."""
+    columns = [design.table.column(name) for name, _ in key_of(design)]
+    computed = all(column is not None and column.generated is not None for column in columns)
+    return computed and id_name.casefold() not in [name for name, _ in key_of(design)]
+
+
+def _hot_index(design: Design, table: str, *names: str) -> bool:
+    """Whether an index begins with an id or a time that grows, so that it is hot where the table is not."""
+    firsts = [design.schema.index_key(index)[0].column.casefold() for index in design.schema.indexes_on(table)]
+    return bool({name.casefold() for name in names} & set(firsts)) and key_of(design)[0][0] not in firsts
 
 
 def _reads_other_columns(design: Design) -> bool:
@@ -290,11 +339,36 @@ keep_the_id = Challenge(
         WrongAnswer(
             _ledger(_shard(64)),
             "Fast, but the daily job visits one range a shard, and 32 are allowed.",
-            lambda d: _leads_with_shard(d, _MOST_SHARDS + 1, 29_000),
+            lambda d: _leads_with_shard(d, _MOST_SHARDS + 1, _ONE_EACH) and not _has_negative_shard(d),
+        ),
+        WrongAnswer(
+            _ledger("IdHash INT64 NOT NULL AS (FARM_FINGERPRINT(EntryId)) STORED", "IdHash, EntryId"),
+            "Every entry is a shard of its own: no two entries of a day are neighbours, and the daily job has to read "
+            "the whole table. Take the hash MOD a small number.",
+            lambda d: _has_a_shard_for_each_row(d) and not _leads_with_a_hash(d, "EntryId"),
+        ),
+        WrongAnswer(
+            _ledger(_shard(16), "ShardId"),
+            "Two entries with one hash, or one shard, would be the same row, and the second is refused. EntryId must "
+            "stand in the key too, behind it.",
+            lambda d: _leads_with_a_hash(d, "EntryId"),
+        ),
+        WrongAnswer(
+            _ledger(_shard(16), more="; CREATE INDEX ByTime ON LedgerEntries (PostedAt)"),
+            "The table spreads now, but the index is a sorted table as well. It grows at its end, and each entry "
+            "commits only when its line there is written.",
+            lambda d: _hot_index(d, "LedgerEntries", "PostedAt", "EntryId") and "entryid" in dict(key_of(d)),
+        ),
+        WrongAnswer(
+            _ledger(_shard(16), "ShardId, PostedAt, EntryId"),
+            "PostedAt in the key: whoever has only the id does not know it, so the entry cannot be looked up, and the "
+            "same id could be stored twice.",
+            lambda d: "postedat" in dict(key_of(d)),
         ),
         WrongAnswer(
             _ledger(_shard(16, _SIGNED)),
-            "MOD keeps the sign of the hash: the shards run from −15 to 15, and shard 0 is twice as full as others.",
+            "MOD keeps the sign of the hash, so there are nearly twice as many shards as you wanted (with 16, −15 to "
+            "15), and shard 0 is twice as full as the others.",
             _has_negative_shard,
         ),
         WrongAnswer(
@@ -302,6 +376,11 @@ keep_the_id = Challenge(
             "It spreads, but nobody can find an entry again without knowing its shard, and the same EntryId could be "
             "stored twice, in two shards. Compute the shard from the id.",
             _own_shard,
+        ),
+        WrongAnswer(
+            _ledger("ShardId INT64 NOT NULL"),
+            "Who fills ShardId? Nobody does yet. Compute it from EntryId: AS (…) STORED.",
+            lambda d: bool(d.unfilled()),
         ),
         WrongAnswer(
             _ledger(_shard(16, source="CAST(Amount AS STRING)")),
@@ -322,7 +401,7 @@ keep_the_id = Challenge(
             ),
             "The rows are spread, but now EntryId needs an index of its own to stay unique. It is sorted by ULID, and "
             "it is hot: the same 1,800.",
-            lambda d: "entryid" not in [name for name, _ in key_of(d)],
+            lambda d: "entryid" not in dict(key_of(d)) and not _leads_with_a_hash(d, "EntryId"),
         ),
         WrongAnswer(
             _ledger(_shard(16), "EntryId, ShardId"),
@@ -331,7 +410,7 @@ keep_the_id = Challenge(
         ),
     ),
     hints=(
-        "In the right-hand picture above, sixteen lines share the entries. What tells an entry its line?",
+        "In the second picture of the page, sixteen lines share the entries. What tells an entry its line?",
         "A function of the id, and of nothing else: a generated column, STORED, as first part of the key.",
         "MOD(MOD(FARM_FINGERPRINT(EntryId), 16) + 16, 16): safe against signs, about twice 12,000 ÷ 1,800.",
     ),
@@ -344,7 +423,6 @@ keep_the_id = Challenge(
 
 _SHARDS, _DAY = 16, 12
 _SHARDED = _ledger(_shard(_SHARDS))
-_OWN_NAMES = {"EntryId": "EntryId", "Amount": "Amount", "PostedAt": "PostedAt"}
 
 
 @cache
@@ -368,11 +446,8 @@ def _bounds(day: int) -> dict[str, object]:
 @cache
 def _totals(day: int) -> tuple[int, Decimal]:
     """How many entries the day has, and their sum, counted without any query."""
-    from spanlab.query import data
-
     low, high = _bounds(day).values()
-    entries = data("ledger").rows("LedgerEntries")
-    amounts = [Decimal(str(entry["Amount"])) for entry in entries if low <= entry["EntryId"] < high]  # type: ignore[operator]
+    amounts = [Decimal(str(entry["Amount"])) for entry in _entries() if low <= entry["EntryId"] < high]
     return len(amounts), sum(amounts, Decimal(0))
 
 
@@ -419,6 +494,10 @@ def _complete(query: DayQuery) -> Outcome:
     return Outcome((bool(count) + bool(total)) / 2, f"{rows:,} row{'s' * (rows != 1)}: {seen}")
 
 
+_ID = re.compile("01[0-9A-HJKMNP-TV-Z]{4,24}")
+"""An id of the ledger, or the beginning of one."""
+
+
 def _bounds_are_parameters(query: DayQuery) -> Outcome:
     from sqlglot import exp
 
@@ -426,15 +505,25 @@ def _bounds_are_parameters(query: DayQuery) -> Outcome:
 
     tree = parse_query(query.sql)
     names = {parameter.name.casefold() for parameter in tree.find_all(exp.Parameter)}
-    texts = [literal.this for literal in tree.find_all(exp.Literal) if literal.is_string]
+    texts = [literal.this for literal in tree.find_all(exp.Literal) if _ID.fullmatch(literal.this)]
     if texts:
         return Outcome(0.0, f"the text '{texts[0]}' stands in the query")
     lacking = [f"@{name}" for name in ("from_id", "to_id") if name not in names]
-    return Outcome(float(not lacking), f"{' and '.join(lacking)} is missing" if lacking else "they are parameters")
+    return Outcome(float(not lacking), f"not in it: {', '.join(lacking)}" if lacking else "they are parameters")
 
 
 def _reads_too_much(query: DayQuery) -> bool:
     return query.result.plan.scanned > 1_100
+
+
+def _reads_all(query: DayQuery) -> bool:
+    """Whether it reads more than the day read twice."""
+    return query.result.plan.scanned > 2_200
+
+
+def _looks_for_shards(query: DayQuery) -> bool:
+    """Whether it asks the table itself which shards there are."""
+    return "distinct shardid" in " ".join(query.sql.casefold().split())
 
 
 def _seeks_shards(query: DayQuery) -> bool:
@@ -471,18 +560,44 @@ reconcile = Challenge(
             _one_query(f"ShardId BETWEEN 0 AND 15 AND {_IN_DAY}"),
             "BETWEEN, or IN with a list of numbers, reads 30,000 rows: only ShardId becomes a seek, and EntryId is "
             "checked row by row.",
-            lambda q: _reads_too_much(q) and _seeks_shards(q),
+            lambda q: _reads_all(q) and _seeks_shards(q) and not _looks_for_shards(q),
+        ),
+        WrongAnswer(
+            _one_query(f"ShardId IN (SELECT b FROM UNNEST(GENERATE_ARRAY(0, 15)) AS b) AND {_IN_DAY}"),
+            "ShardId is in the condition, but as a test of each row, which the planner cannot seek with. Join the "
+            "numbers to the table: FROM UNNEST(…) AS b JOIN LedgerEntries ON ShardId = b.",
+            lambda q: _reads_all(q) and not _seeks_shards(q) and "shardid" in q.sql.casefold(),
+        ),
+        WrongAnswer(
+            "SELECT COUNT(*) AS n, SUM(e.Amount) AS total FROM (SELECT DISTINCT ShardId FROM LedgerEntries) AS s JOIN "
+            "LedgerEntries AS e ON e.ShardId = s.ShardId WHERE e.EntryId >= @from_id AND e.EntryId < @to_id",
+            "To learn which shards there are, the query reads the whole table first. GENERATE_ARRAY(0, 15) knows them "
+            "without reading.",
+            lambda q: _reads_all(q) and _looks_for_shards(q),
+        ),
+        WrongAnswer(
+            "SELECT SUM(n), SUM(t) FROM (SELECT (SELECT COUNT(*) FROM LedgerEntries WHERE ShardId = b AND "
+            f"{_IN_DAY}) AS n, (SELECT SUM(Amount) FROM LedgerEntries WHERE ShardId = b AND {_IN_DAY}) AS t FROM "
+            "UNNEST(GENERATE_ARRAY(0, 15)) AS b)",
+            "The day is read twice, once to count and once to add up. One pass over the same rows gives both.",
+            lambda q: _reads_too_much(q) and not _reads_all(q),
         ),
         WrongAnswer(
             _one_query("PostedAt >= TIMESTAMP '2026-01-13 00:00:00Z' AND PostedAt < TIMESTAMP '2026-01-14 00:00:00Z'"),
             "No shard in the condition: neither PostedAt nor EntryId alone is a prefix of the key, so the whole table "
             "is read.",
-            lambda q: _reads_too_much(q) and not _seeks_shards(q),
+            lambda q: _reads_all(q) and not _seeks_shards(q) and "shardid" not in q.sql.casefold(),
         ),
         WrongAnswer(
             _looped("GENERATE_ARRAY(0, 14)"),
             "Shards are missing from the total. Sixteen shards are numbered 0 to 15, and each must be asked.",
-            lambda q: 0 < q.count() < q.right[0],
+            lambda q: 0 < q.count() < q.right[0] - 1,
+        ),
+        WrongAnswer(
+            _looped("GENERATE_ARRAY(0, 15)", in_day="EntryId BETWEEN @from_id AND @to_id"),
+            "One entry too many or too few: @from_id belongs to the day, @to_id to the next. So >= @from_id AND "
+            "< @to_id; BETWEEN takes both ends.",
+            lambda q: q.count() in (q.right[0] - 1, q.right[0] + 1),
         ),
         WrongAnswer(
             _looped("GENERATE_ARRAY(0, 15)").replace("COUNT(*) AS n, SUM(e.Amount) AS total", "COUNT(*) AS n"),
@@ -516,7 +631,7 @@ reconcile = Challenge(
 
 # ----------------------------------------------------------------------------------------- B.4: the second hotspot
 
-_KNOWN_DAY, _UNKNOWN_DAY = 3, 4
+_KNOWN_DAY = 3
 
 
 class Refunds:
@@ -562,19 +677,37 @@ class Refunds:
 
     @cached_property
     def tried(self) -> tuple[int, bool]:
-        """Mutations of the insert of a refund for an entry that exists, and whether one for no entry is refused."""
-        from spanlab.query import Database, data
-
-        known, unknown = (data.ulid(data.day(day)) for day in (_KNOWN_DAY, _UNKNOWN_DAY))
-        database = Database(self.schema)
-        database.load_columns("LedgerEntries", {"EntryId": [known], "Amount": [10], "PostedAt": [data.day(_KNOWN_DAY)]})
+        """Mutations of the insert of a refund for an entry that exists, 0 if even that is refused; and whether one for
+        an unknown entry is refused, whose id would be in the same shard."""
+        known, _, unknown = _ids_of_one_shard()
+        database = self._ledger_with([known])
         shard = database.rows("LedgerEntries")[0]["ShardId"]
-        commit = database.commit([self._insert(database, known, shard)])
+        try:
+            mutations = database.commit([self._insert(database, known, shard)]).mutations
+        except ConstraintError:
+            return 0, True
         try:
             database.commit([self._insert(database, unknown, shard)])
         except ConstraintError:
-            return commit.mutations, True
-        return commit.mutations, False
+            return mutations, True
+        return mutations, False
+
+    @cached_property
+    def holds(self) -> bool:
+        """Whether the ledger still takes two entries that lie in one shard."""
+        try:
+            self._ledger_with(_ids_of_one_shard()[:2])
+        except ConstraintError:
+            return False
+        return True
+
+    def _ledger_with(self, ids: Sequence[str]) -> Database:
+        from spanlab.query import Database, data
+
+        database = Database(self.schema)
+        times, amounts = [data.day(_KNOWN_DAY)] * len(ids), [10] * len(ids)
+        database.load_columns("LedgerEntries", {"EntryId": ids, "Amount": amounts, "PostedAt": times})
+        return database
 
     def _insert(self, database: Database, entry: str, shard: object) -> Any:
         """A refund as a mutation: the id of its entry, the shard if the DDL does not compute it, the rest made up."""
@@ -589,20 +722,38 @@ class Refunds:
         return ("insert", self.table.name, list(columns), [[values[0] for values in columns.values()]])
 
 
+@cache
+def _ids_of_one_shard() -> tuple[str, str, str]:
+    """Three ids of entries that the hash puts into the same shard."""
+    from spanlab.farmhash import farm_fingerprint
+    from spanlab.query import data
+
+    ids = [data.ulid(data.day(_KNOWN_DAY) + timedelta(minutes=n)) for n in range(200)]
+    shard = farm_fingerprint(ids[0]) % _SHARDS
+    first, second, third, *_ = [one for one in ids if farm_fingerprint(one) % _SHARDS == shard]
+    return first, second, third
+
+
 def _ledger_unharmed(refunds: Refunds) -> Outcome:
     if not refunds.refers:
         return Outcome(0.0, "nothing ties Refunds to the ledger")
+    if not refunds.holds:
+        return Outcome(0.0, "the ledger refuses its second entry of a shard")
     got = refunds.summary["committed"]
     return Outcome(float(got >= 11_700), f"{got:,.0f} of {refunds.summary['offered']:,.0f} entries/s commit")
 
 
 def _refuses(refunds: Refunds) -> Outcome:
-    refused = refunds.tried[1]
+    mutations, refused = refunds.tried
+    if not mutations:
+        return Outcome(0.0, "it is, and so is a refund of an entry that exists")
     return Outcome(float(refused), "it is refused" if refused else "it is accepted")
 
 
 def _cheap_check(refunds: Refunds) -> Outcome:
     mutations, refused = refunds.tried
+    if not mutations:
+        return Outcome(0.0, "no refund can be written")
     if not refused:
         return Outcome(0.0, f"{mutations} mutations, but nothing is checked")
     return Outcome(float(mutations <= 6), f"{mutations} mutations")
@@ -664,9 +815,26 @@ second_hotspot = Challenge(
             lambda r: bool(_own_indexes(r)),
         ),
         WrongAnswer(
+            _refunds(_SHARD_TOO.replace("16", "32"), _TO_KEY),
+            "Refunds computes ShardId in another way than the ledger does. So it looks for the entry in the wrong "
+            "shard, and refuses refunds of entries that exist. Copy the expression, and its number.",
+            lambda r: bool(r.keys) and not r.tried[0],
+        ),
+        WrongAnswer(
+            _refunds(_SHARD_TOO, ", FOREIGN KEY (ShardId) REFERENCES LedgerEntries (ShardId)"),
+            "A foreign key may only point at something unique, so Spanner makes ShardId unique in the ledger: one "
+            "entry a shard, sixteen in all. And any id of a known shard would pass. Refer to both columns of the key.",
+            lambda r: not r.holds,
+        ),
+        WrongAnswer(
+            _refunds(_SHARD_TOO).replace("(RefundId)", "(ShardId, EntryId, RefundId), INTERLEAVE IN LedgerEntries"),
+            "INTERLEAVE IN alone places the refunds near their entries and checks nothing. IN PARENT does.",
+            lambda r: r.table.interleave is not None and not r.refers,
+        ),
+        WrongAnswer(
             _refunds(),
             "Nothing ties Refunds to the ledger, so any EntryId will do. A foreign key, or interleaving, is wanted.",
-            lambda r: not r.refers,
+            lambda r: not r.refers and r.table.interleave is None,
         ),
     ),
     hints=(
@@ -717,9 +885,9 @@ class Settlement:
             values={"PaymentId": "ulid", "SettledAt": "now", "Amount": "const(10)"},
             nodes=nodes if _given(nodes) else _MOST_NODES,
             seed=self.seed,
-            rows=_loaded("Settlements", _RENAMED),
+            rows=_loaded("Settlements", _RENAMED, _days_around(_day_number(self.seed))),
         )
-        self.design = _with_known_shard(design)
+        self.design = _with_known_shard(design, _RENAMED)
 
     @cached_property
     def sizes(self) -> dict[object, int]:
@@ -765,9 +933,17 @@ def _capacity(answer: Settlement) -> Outcome:
     return Outcome(float(fits and not short), seen + (", but payments are missing" if short else ""))
 
 
+_KEPT = has_columns(
+    15, {"PaymentId": "STRING", "Amount": "NUMERIC", "SettledAt": "TIMESTAMP"}, commit_timestamp="SettledAt"
+)
+
+
 def _as_claimed(answer: Settlement) -> Outcome:
     if answer.design is None:
         return Outcome(0.0, _NO_DDL)
+    kept = _KEPT.measure(answer.design)
+    if not kept.share:
+        return kept
     named = _identifies(answer.design, "PaymentId")
     claimed, found = answer.answer["shards"], len(answer.sizes)
     if not named.share:
@@ -785,13 +961,21 @@ def _reconciles(answer: Settlement) -> Outcome:
     count, total = query.found()
     read = query.result.plan.scanned
     complete = bool(count and total)
-    share = (1.0 if 0 < read <= 1.1 * query.right[0] else 0.5) if complete else 0.0
-    found = "the day is complete" if complete else f"it counts {query.count():,} of {query.right[0]:,}"
-    return Outcome(share, f"{found}; {read:,} rows read")
+    if not complete:
+        lost = f"it counts {query.count():,} of {query.right[0]:,}" if not count else "the sum of Amount is not there"
+        return Outcome(0.5 * bool(count), f"{lost}; {read:,} rows read")
+    bounds = _bounds_are_parameters(query)
+    share = 1.0 if bounds.share and 0 < read <= 1.1 * query.right[0] else 0.5
+    return Outcome(share, f"the day is complete; {read:,} rows read" + ("" if bounds.share else f"; {bounds.seen}"))
 
 
-def _shards_between(low: int, high: int) -> Callable[[Settlement], bool]:
+def _shards_between(low: int, high: float) -> Callable[[Settlement], bool]:
     return lambda a: a.design is not None and key_of(a.design)[0][0] != "paymentid" and low <= len(a.sizes) <= high
+
+
+def _lets_an_id_in_twice(design: Design) -> bool:
+    """Whether something leads the key that does not follow from PaymentId."""
+    return key_of(design)[0][0] != "paymentid" and not _identifies(design, "PaymentId").share
 
 
 def _full_hash(answer: Settlement) -> bool:
@@ -839,8 +1023,14 @@ fifty_thousand = Challenge(
         _of_design(committed(30, _COMMITTED)),
         _of_design(p99(15, 40)),
         Criterion(15, f"{_FEWEST_NODES} to {_MOST_NODES} nodes, at most 67 % busy on average", _capacity),
-        Criterion(15, f"PaymentId alone gives the shard; as many as you say, at most {_SHARDS_AT_MOST}", _as_claimed),
-        Criterion(25, "the daily query finds all, and reads at most 1.1 rows for each", _reconciles),
+        Criterion(
+            15,
+            f"the columns are kept; PaymentId alone gives the shard, of as many as you say, at most {_SHARDS_AT_MOST}",
+            _as_claimed,
+        ),
+        Criterion(
+            25, "the daily query finds all from @from_id to @to_id, and reads at most 1.1 rows for each", _reconciles
+        ),
     ),
     wrong=(
         WrongAnswer(
@@ -863,7 +1053,7 @@ fifty_thousand = Challenge(
         WrongAnswer(
             _answer(256, 30),
             "A daily read of so many ranges is dear, and gains nothing: about as many shards as nodes is the advice.",
-            lambda a: _shards_between(_SHARDS_AT_MOST + 1, 29_000)(a) and min(a.sizes) == 0,
+            lambda a: _shards_between(_SHARDS_AT_MOST + 1, _ONE_EACH)(a) and min(a.sizes) == 0,
         ),
         WrongAnswer(
             _answer(44, 22, "MOD(ABS(FARM_FINGERPRINT({id})), {n})"),
@@ -879,7 +1069,8 @@ fifty_thousand = Challenge(
         ),
         WrongAnswer(
             _answer(44, 15),
-            "15 nodes do it at 95 % CPU, and nothing is left if a zone fails. 50,000 ÷ (3,500 × 0.65) = 22.",
+            "Too few nodes: 15 do it at 95 % CPU, 21 at 68 %, and little is left if a zone fails. 50,000 ÷ (3,500 × "
+            "0.65) = 22.",
             lambda a: _given(a.nodes) and a.nodes < _FEWEST_NODES,
         ),
         WrongAnswer(
@@ -890,7 +1081,56 @@ fifty_thousand = Challenge(
         WrongAnswer(
             _answer(44, 22, sql=_daily(32)),
             "The query does not ask each shard of this table: GENERATE_ARRAY must end at N − 1.",
-            lambda a: a.query is not None and 0 < a.query.count() < a.query.right[0] and min(a.sizes) == 0,
+            lambda a: a.query is not None and 0 < a.query.count() < a.query.right[0] - 1 and min(a.sizes) == 0,
+        ),
+        WrongAnswer(
+            _answer(44, 22, sql=_daily(44).replace("< @to_id", "<= @to_id")),
+            "One payment too many or too few: @from_id belongs to the day, @to_id to the next. So >= @from_id AND "
+            "< @to_id.",
+            lambda a: a.query is not None and abs(a.query.count() - a.query.right[0]) == 1,
+        ),
+        WrongAnswer(
+            _answer(44, 22, sql=_daily(44).replace(", SUM(e.Amount) AS total", "")),
+            "The count alone does not reconcile anything: two wrong amounts leave it as it is. Add the sum of Amount.",
+            lambda a: a.query is not None and bool(a.query.found()[0]) and not a.query.found()[1],
+        ),
+        WrongAnswer(
+            _answer(
+                44,
+                22,
+                sql=_daily(44)
+                .replace("@from_id", "'01KETADY000000000000000000'")
+                .replace("@to_id", "'01KEWWTN000000000000000000'"),
+            ),
+            "With the ids in its text, tomorrow's report is another query. Write @from_id and @to_id.",
+            lambda a: a.query is not None and "stands in the query" in _bounds_are_parameters(a.query).seen,
+        ),
+        WrongAnswer(
+            {
+                **_answer(44, 22),
+                "ddl": _settlements(44, key="PaymentId, ShardId"),
+                "sql": _one_query(_IN_DAY).replace("LedgerEntries", "Settlements").replace("EntryId", "PaymentId"),
+            },
+            "PaymentId leads the key, and the first column decides: a ULID grows, so one split takes all, 1,800 a "
+            "second.",
+            lambda a: a.design is not None and key_of(a.design)[0][0] == "paymentid",
+        ),
+        WrongAnswer(
+            {**_answer(44, 22), "ddl": _settlements(44) + "; CREATE UNIQUE INDEX ById ON Settlements (PaymentId)"},
+            "The table spreads, but the index is a sorted table as well, and it grows at its end: one split of it "
+            "takes an entry for each payment. The key makes PaymentId unique already, for the shard follows from it.",
+            lambda a: a.design is not None and _hot_index(a.design, "Settlements", "PaymentId", "SettledAt"),
+        ),
+        WrongAnswer(
+            {
+                **_answer(44, 22),
+                "ddl": _settlements(44, key="PaymentKey").replace(
+                    _shard(44, _SAFE, "PaymentId"), "PaymentKey STRING(36) NOT NULL DEFAULT (GENERATE_UUID())"
+                ),
+            },
+            "It spreads, but the same PaymentId could be stored twice, and whoever has one cannot look it up. Let the "
+            "key be a shard computed from PaymentId, and PaymentId.",
+            lambda a: a.design is not None and _lets_an_id_in_twice(a.design),
         ),
         WrongAnswer(
             _answer(
@@ -901,12 +1141,12 @@ fifty_thousand = Challenge(
                 .replace("EntryId", "PaymentId"),
             ),
             "The day is complete, but the whole table was read for it. Equality on the shard, in a loop, as in B.3.",
-            lambda a: a.query is not None and bool(a.query.found()[1]) and a.query.result.plan.scanned > 1_100,
+            lambda a: a.query is not None and bool(a.query.found()[1]) and _reads_too_much(a.query),
         ),
         WrongAnswer(
             _answer(44, 22, shards=32),
             "shards and ddl do not agree. Count the values that the expression can give.",
-            lambda a: _given(a.answer["shards"]) and bool(a.sizes) and a.answer["shards"] != len(a.sizes),
+            lambda a: _given(a.answer["shards"]) and len(a.sizes) < _ONE_EACH and a.answer["shards"] != len(a.sizes),
         ),
     ),
     hints=(

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import random
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from typing import Any
+
+from spanlab.catalog import Column
 from spanlab.course.challenge import Challenge, Criterion, Outcome, WrongAnswer
 from spanlab.course.criteria import (
     Design,
+    Refused,
     advice_lacks,
     committed,
     each_item,
@@ -14,7 +21,9 @@ from spanlab.course.criteria import (
     number_is,
     p99,
 )
+from spanlab.course.criteria.unusual import changes_tables, with_sampled_laws
 from spanlab.course.kinds import Choice, ListOf, Number, Ordering, ddl
+from spanlab.errors import SchemaError
 
 TITLE = "A key is an address"
 _TOPIC = "Storing data: choosing a primary key for Spanner"
@@ -49,6 +58,11 @@ who_owns = Challenge(
             [1, 1, 3, 3, 4],
             '"B40": the start of a split belongs to it; a range is closed on the left, open on the right.',
             lambda a: a[1] == 1 and 0 not in a,
+        ),
+        WrongAnswer(
+            [1, 2, 2, 3, 4],
+            '"Kx": the border is "K" alone. "K" begins "Kx" and is shorter, so Kx comes after the border, in split 3.',
+            lambda a: a[2] != 3 and 0 not in a,
         ),
         WrongAnswer(
             [1, 2, 3, 4, 4],
@@ -137,8 +151,31 @@ in_order = Challenge(
 _HITS = {"HitAt": "now", "Path": "zipf(2000, 1.1)"}
 
 
-def _hits(answer: str, seed: int) -> Design:
-    return Design(answer, "PageHits", writes_per_second=12_000, values=_HITS, nodes=10, seed=seed)
+_COMMIT_TIMESTAMP, _NO_KIND = "a commit timestamp column", "Which kind of sequence"
+
+
+def _hits(answer: str, seed: int) -> Design | Refused:
+    """The page hits. Changes to the table that is there (ALTER, DROP) are looked at as well as a new table."""
+    try:
+        return _design(answer, seed, given=_page_hits("HitAt") if changes_tables(answer) else "")
+    except SchemaError as error:
+        if _COMMIT_TIMESTAMP in str(error) or _NO_KIND in str(error):
+            return Refused(error)
+        raise
+
+
+def _design(answer: str, seed: int, given: str) -> Design:
+    load: dict[str, Any] = {"writes_per_second": 12_000, "values": _HITS, "nodes": 10, "seed": seed}
+    return with_sampled_laws(Design(answer, "PageHits", given=given, **load), _some_hits(), "HitAt")
+
+
+@cache
+def _some_hits() -> dict[str, list[object]]:
+    """2,000 hits, 12,000 a second, on pages of which few are popular."""
+    draw, start = random.Random(1), datetime(2026, 1, 1, tzinfo=UTC)
+    pages = draw.choices(range(2_000), [1 / (n + 1) ** 1.1 for n in range(2_000)], k=2_000)
+    times = [start + timedelta(seconds=n / 12_000) for n in range(2_000)]
+    return {"HitAt": list(times), "Path": [f"/page/{page}" for page in pages]}
 
 
 def _page_hits(key: str, id_column: str = "") -> str:
@@ -146,6 +183,37 @@ def _page_hits(key: str, id_column: str = "") -> str:
         f"CREATE TABLE PageHits ({id_column}HitAt TIMESTAMP NOT NULL OPTIONS (allow_commit_timestamp = true), "
         f"Path STRING(2048)) PRIMARY KEY ({key})"
     )
+
+
+def _first(design: Design) -> Column | None:
+    return design.table.column(key_of(design)[0][0])
+
+
+def _made_from_path(design: Design) -> bool:
+    """Whether the key begins with something that is computed from the page alone, so that a page has one place."""
+    first = _first(design)
+    return first is not None and "path" in (first.generated or "").casefold()
+
+
+def _is_another_time(design: Design) -> bool:
+    """Whether the key begins with a time that is not HitAt, such as one that a DEFAULT takes from the clock."""
+    first = _first(design)
+    text = f"{first.type.name} {first.default or ''} {first.generated or ''}".upper() if first else ""
+    return key_of(design)[0][0] != "hitat" and ("TIMESTAMP" in text or "CURRENT_DATE" in text or "DATE " in text)
+
+
+def _has_few_shards(design: Design) -> bool:
+    """Whether the key scatters over a few places that are then full, without a page's or a time's fault."""
+    first = _first(design)
+    computed = first is not None and bool(first.generated or first.default)
+    full = 0.1 < design.summary["hottest_share"] < 0.99
+    return computed and full and not _made_from_path(design) and not _is_another_time(design)
+
+
+def _has_hot_index(design: Design) -> bool:
+    """Whether the table itself spreads, and an index on the time does not."""
+    indexes = [design.schema.index_key(index)[0].column.casefold() for index in design.schema.indexes_on("PageHits")]
+    return "hitat" in indexes and design.summary["hottest_share"] <= 0.1
 
 
 _RANDOM_ID = "HitId STRING(36) NOT NULL DEFAULT (GENERATE_UUID()), "
@@ -186,6 +254,44 @@ page_hits = Challenge(
             "Spread, but one popular page takes about a sixth of all hits and stays one growing tail. And two "
             "hits on one page in the same microsecond would have the same key.",
             lambda d: key_of(d)[0][0] == "path",
+        ),
+        WrongAnswer(
+            _page_hits("PathHash, HitAt", "PathHash INT64 NOT NULL AS (FARM_FINGERPRINT(Path)) STORED, "),
+            "The same page has the same hash, for ever. The popular page is still one growing tail, at another place.",
+            _made_from_path,
+        ),
+        WrongAnswer(
+            _page_hits(
+                "Shard, HitAt", "Shard INT64 NOT NULL DEFAULT (ABS(MOD(FARM_FINGERPRINT(GENERATE_UUID()), 4))), "
+            ),
+            "Scattered, but over so few values that each is a full tail of its own, 1,800 writes/s each. With about "
+            "twice 12,000 ÷ 1,800 values it would do; a random id has more values than anybody can count.",
+            _has_few_shards,
+        ),
+        WrongAnswer(
+            _page_hits("MadeAt", "MadeAt TIMESTAMP NOT NULL DEFAULT (CURRENT_TIMESTAMP()), "),
+            "Another column, and again a time. Whatever its name is, the next value is larger than all before.",
+            _is_another_time,
+        ),
+        WrongAnswer(
+            _page_hits("HitId", _RANDOM_ID) + "; CREATE INDEX ByTime ON PageHits (HitAt)",
+            "The table spreads now. But an index is a sorted table as well: this one is sorted by time, each hit "
+            "writes an entry at its end, and the commit waits for that.",
+            _has_hot_index,
+        ),
+        WrongAnswer(
+            _page_hits(
+                "Shard, HitAt",
+                "Shard INT64 NOT NULL AS (ABS(MOD(FARM_FINGERPRINT(CAST(HitAt AS STRING)), 16))) STORED, ",
+            ),
+            "The idea is good, but a generated column cannot read a commit timestamp: while the row is written, that "
+            "time is not known. Take something else that has many values, such as a random id.",
+            lambda d: isinstance(d, Refused) and _COMMIT_TIMESTAMP in str(d.error),
+        ),
+        WrongAnswer(
+            _page_hits("HitId", "HitId INT64 NOT NULL AUTO_INCREMENT, "),
+            "A counter of Spanner's is a good idea, but its kind is missing; the line above names two ways to say it.",
+            lambda d: isinstance(d, Refused) and _NO_KIND in str(d.error),
         ),
         WrongAnswer(
             _page_hits("HitId", "HitId INT64 NOT NULL, "),

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from functools import cache
 
 from spanlab.catalog import Column
 from spanlab.course.challenge import Challenge, Criterion, Outcome, WrongAnswer
 from spanlab.course.criteria import Design, Refused, committed, hottest, key_of, number_is, p99
+from spanlab.course.criteria.unusual import changes_tables, sampled_law, with_sampled_laws
 from spanlab.course.kinds import MultiChoice, Number, ddl
 from spanlab.errors import SchemaError
 
@@ -127,6 +131,16 @@ reverse_it = Challenge(
             lambda a: a > 1,
         ),
         WrongAnswer(
+            0.125,
+            "That is one of the two ones of 1100 alone. The 4 becomes 1/8 and the 8 becomes 1/16: add both.",
+            lambda a: a in (0.125, 0.0625),
+        ),
+        WrongAnswer(
+            12 / 2**63,
+            "That is 12 ÷ 2^63, not reversed yet: turn the 63 digits round first.",
+            lambda a: 0 < a < 1e-6,
+        ),
+        WrongAnswer(
             0.6875,
             "0.6875 is 13, in binary 1101. 12 is 8 + 4, without the 1.",
         ),
@@ -145,21 +159,59 @@ reverse_it = Challenge(
 
 
 _COLUMN_IN_DEFAULT, _NO_SUCH_KIND = "cannot read a column", "There is no sequence kind"
+_WHICH_KIND, _NO_SEQUENCE = "Which kind of sequence", re.compile(r"There is no sequence (\w[\w.]*)\.(?:\s|$)")
+_KIND = "ALTER DATABASE db SET OPTIONS (default_sequence_kind = 'bit_reversed_positive')"
+_NEXT_VALUE = re.compile(r"GET_NEXT_SEQUENCE_VALUE\s*\(\s*SEQUENCE\s+[\w.`]+\s*\)", re.IGNORECASE)
 
 
-def _sign_ups(answer: str, seed: int) -> Design | Refused:
-    """The sign-ups of the campaign. Ids that the DDL does not fill come from where they come from today: the counter
-    in the application."""
-    values = {"Email": "text(24)", "JoinedAt": "now"}
+class SignUps(Design):
+    """The sign-ups of the campaign.
+
+    `lacks` is a statement that Spanner misses in the answer and that was put before it, so that the rest can be
+    measured all the same. Ids that the DDL does not fill come from where they come from today: the counter in the
+    application.
+    """
+
+    def __init__(self, answer: str, seed: int, lacks: str = "") -> None:
+        given = "; ".join(filter(None, (_members("MemberId INT64 NOT NULL") if changes_tables(answer) else "", lacks)))
+        values = {"Email": "text(24)", "JoinedAt": "now"}
+        super().__init__(answer, "Members", writes_per_second=9_000, values=values, nodes=8, seed=seed, given=given)
+        self.lacks, self.unfilled_by_ddl = lacks, self.unfilled()
+        self.values |= dict.fromkeys(self.unfilled_by_ddl, "seq")
+        if (column := _id_column(self)) and _counts_and_computes(column):
+            self.values[column.name] = sampled_law(self, column.name, _some_members(), "JoinedAt") or "seq"
+        with_sampled_laws(self, _some_members(), "JoinedAt")
+
+
+@cache
+def _some_members() -> dict[str, list[object]]:
+    """2,000 sign-ups, 9,000 a second."""
+    start = datetime(2026, 1, 1, tzinfo=UTC)
+    times: list[object] = [start + timedelta(seconds=n / 9_000) for n in range(2_000)]
+    return {"JoinedAt": times, "Email": [f"member{n}@example.com" for n in range(2_000)]}
+
+
+def _counts_and_computes(column: Column) -> bool:
+    """Whether a default takes the value of a sequence and makes another one of it."""
+    default = column.default or ""
+    return bool(_NEXT_VALUE.search(default)) and not re.fullmatch(
+        r"[(\s]*" + _NEXT_VALUE.pattern + r"[)\s]*", default, re.I
+    )
+
+
+def _sign_ups(answer: str, seed: int) -> SignUps | Refused:
     try:
-        design = Design(answer, "Members", writes_per_second=9_000, values=values, nodes=8, seed=seed)
+        return SignUps(answer, seed)
     except SchemaError as error:
-        if _COLUMN_IN_DEFAULT in str(error) or _NO_SUCH_KIND in str(error):
-            return Refused(error)
-        raise
-    if (column := _id_column(design)) and not _is_filled(column):
-        design.values[column.name] = "seq"
-    return design
+        text, refused = str(error), error
+    unknown = _NO_SEQUENCE.search(text)
+    if not (unknown or any(known in text for known in (_WHICH_KIND, _COLUMN_IN_DEFAULT, _NO_SUCH_KIND))):
+        raise refused
+    try:
+        lacks = f"CREATE SEQUENCE {unknown[1]} BIT_REVERSED_POSITIVE" if unknown else _KIND
+        return SignUps(answer, seed, lacks)
+    except SchemaError:
+        return Refused(refused)
 
 
 def _id_column(design: Design) -> Column | None:
@@ -176,27 +228,42 @@ def _has_id(test: Callable[[Column], bool]) -> Callable[[Design], bool]:
     return lambda design: (column := _id_column(design)) is not None and test(column)
 
 
-_from_the_application = _has_id(lambda column: not _is_filled(column))
+def _from_the_application(design: Design) -> bool:
+    """Whether the counter in the application is still at work, behind MemberId or behind what it is computed from."""
+    return bool(design.unfilled_by_ddl) if isinstance(design, SignUps) else False
+
+
+def _leads(design: Design, name: str) -> bool:
+    return key_of(design)[0][0] == name
 
 
 def _spanner_says(text: str) -> Callable[[Design | Refused], bool]:
     return lambda design: isinstance(design, Refused) and text in str(design.error)
 
 
-def _whole_number_filled(design: Design) -> Outcome:
+def _has_hot_index(design: Design) -> bool:
+    """Whether the table itself spreads, and an index on the time of the sign-up does not."""
+    indexes = [design.schema.index_key(index)[0].column.casefold() for index in design.schema.indexes_on("Members")]
+    return "joinedat" in indexes and design.summary["hottest_share"] <= 0.1
+
+
+def _whole_number_filled(design: SignUps) -> Outcome:
     column = _id_column(design)
     if column is None:
         return Outcome(0.0, "there is no column MemberId")
     if column.type.name != "INT64":
         return Outcome(0.0, f"MemberId is {column.type}")
-    return Outcome(float(_is_filled(column)), "it is" if _is_filled(column) else "the application still fills it")
+    if design.lacks:
+        return Outcome(0.0, f"Spanner refuses it without {design.lacks}")
+    filled = _is_filled(column) and not design.unfilled_by_ddl
+    return Outcome(float(filled), "it is" if filled else "the application still counts")
 
 
 def _key_alone(design: Design) -> Outcome:
     key = [part.column for part in design.table.key]
     if [name.casefold() for name in key] != ["memberid"]:
         return Outcome(0.0, f"the key is ({', '.join(key)})")
-    for name, type_name in (("Email", "STRING"), ("JoinedAt", "TIMESTAMP")):
+    for name, type_name in (("MemberId", "INT64"), ("Email", "STRING"), ("JoinedAt", "TIMESTAMP")):
         column = design.table.column(name)
         if column is None or column.type.name != type_name:
             return Outcome(0.0, f"{name} is {column.type if column else 'missing'}")
@@ -225,12 +292,13 @@ sign_ups = Challenge(
         hottest(20, 0.10),
         Criterion(20, "MemberId is INT64, and the DDL says who fills it", _whole_number_filled),
         p99(10, 25),
-        Criterion(10, "MemberId alone is the key, and Email and JoinedAt are kept", _key_alone),
+        Criterion(10, "the whole number MemberId alone is the key, and Email and JoinedAt are kept", _key_alone),
     ),
     wrong=(
         WrongAnswer(
             _members("MemberId STRING(36) NOT NULL DEFAULT (GENERATE_UUID())"),
-            "A UUID spreads, but the task asks for INT64: joins, foreign keys and index entries keep their 8 bytes.",
+            "It spreads, but the task asks for INT64: with whole numbers, joins, foreign keys and index entries keep "
+            "their 8 bytes.",
             _has_id(lambda column: column.type.name != "INT64"),
         ),
         WrongAnswer(
@@ -241,13 +309,13 @@ sign_ups = Challenge(
         WrongAnswer(
             _members("MemberId INT64 NOT NULL"),
             "Who fills MemberId? Still the counter in the application, so each new row goes behind the one before.",
-            lambda d: len(key_of(d)) == 1 and _from_the_application(d),
+            lambda d: _leads(d, "memberid") and len(key_of(d)) == 1 and d.unfilled_by_ddl == ["MemberId"],
         ),
         WrongAnswer(
             _members(f"MemberId INT64 NOT NULL, {_SHARD}", "ShardId, MemberId"),
             "A hash shard in front spreads the rows, but the ids still come from the counter in the application, and "
             "whoever refers to a member now needs two columns.",
-            lambda d: len(key_of(d)) > 1 and _from_the_application(d),
+            lambda d: len(key_of(d)) > 1 and not _leads(d, "email") and _from_the_application(d),
         ),
         WrongAnswer(
             "CREATE SEQUENCE MemberIds OPTIONS (sequence_kind = 'monotonic'); "
@@ -256,17 +324,83 @@ sign_ups = Challenge(
             _spanner_says(_NO_SUCH_KIND),
         ),
         WrongAnswer(
+            _members("MemberId INT64 NOT NULL AUTO_INCREMENT"),
+            "The right idea, and one statement is missing before it: Spanner refuses AUTO_INCREMENT, and a counter "
+            "without its kind, as long as the database has no default_sequence_kind.",
+            lambda d: d.lacks == _KIND,
+        ),
+        WrongAnswer(
+            _members("MemberId INT64 NOT NULL DEFAULT (GET_NEXT_SEQUENCE_VALUE(SEQUENCE MemberIds))"),
+            "The right idea, and one statement is missing before it: CREATE SEQUENCE, with its sequence_kind.",
+            lambda d: d.lacks.startswith("CREATE SEQUENCE"),
+        ),
+        WrongAnswer(
+            _members("MemberId INT64 NOT NULL DEFAULT (GET_NEXT_SEQUENCE_VALUE(SEQUENCE MemberIds))")
+            + "; CREATE SEQUENCE MemberIds OPTIONS (sequence_kind = 'bit_reversed_positive')",
+            "Statements run from top to bottom: create the sequence before the table that reads it.",
+            lambda d: isinstance(d, Refused) and bool(_NO_SEQUENCE.search(str(d.error))),
+        ),
+        WrongAnswer(
+            "CREATE SEQUENCE MemberIds OPTIONS (sequence_kind = 'bit_reversed_positive'); "
+            + _members(
+                "MemberId INT64 NOT NULL DEFAULT (BIT_REVERSE(GET_NEXT_SEQUENCE_VALUE(SEQUENCE MemberIds), TRUE))"
+            ),
+            "The values of a sequence are reversed already. Reversed once more they are 1, 2, 3 … again.",
+            _has_id(lambda column: "BIT_REVERSE" in (column.default or "").upper() and _counts_and_computes(column)),
+        ),
+        WrongAnswer(
+            _members("OldId INT64 NOT NULL, MemberId INT64 NOT NULL AS (BIT_REVERSE(OldId, TRUE)) STORED"),
+            "Reversing the old id scatters the rows. But the application still has to count; Spanner can do both.",
+            _has_id(lambda column: "BIT_REVERSE" in (column.generated or "").upper()),
+        ),
+        WrongAnswer(
+            _members("MemberId INT64 NOT NULL DEFAULT (UNIX_MICROS(CURRENT_TIMESTAMP()))"),
+            "A time is no id: it only grows, and two sign-ups in the same microsecond would get the same number.",
+            _has_id(lambda column: "CURRENT_TIMESTAMP" in (column.default or "").upper()),
+        ),
+        WrongAnswer(
             _members(
                 "MemberId INT64 NOT NULL GENERATED BY DEFAULT AS IDENTITY (BIT_REVERSED_POSITIVE)", "JoinedAt, MemberId"
             ),
             "The ids scatter, but the key begins with the time of the sign-up, and the first column decides.",
-            lambda d: key_of(d)[0][0] == "joinedat",
+            lambda d: _leads(d, "joinedat"),
+        ),
+        WrongAnswer(
+            _members("MemberId INT64 NOT NULL", "Email"),
+            "Addresses spread as well, for they come in no order. But now 320 characters are what every reference "
+            "holds, and whoever changes the address moves the row. MemberId should be the key, made by the database.",
+            lambda d: _leads(d, "email"),
+        ),
+        WrongAnswer(
+            _members(
+                f"MemberId INT64 NOT NULL GENERATED BY DEFAULT AS IDENTITY (BIT_REVERSED_POSITIVE), {_SHARD}",
+                "ShardId, MemberId",
+            ),
+            "Ids that Spanner makes scatter by themselves and occur once. A second column in the key only makes every "
+            "reference longer.",
+            lambda d: (
+                len(key_of(d)) > 1 and not d.unfilled_by_ddl and not _leads(d, "joinedat") and not _leads(d, "email")
+            ),
+        ),
+        WrongAnswer(
+            _members("MemberId INT64 NOT NULL GENERATED BY DEFAULT AS IDENTITY (BIT_REVERSED_POSITIVE)")
+            + "; CREATE INDEX ByTime ON Members (JoinedAt)",
+            "The table spreads now. But an index is a sorted table as well: this one is sorted by time, and every "
+            "sign-up writes an entry at its end.",
+            _has_hot_index,
+        ),
+        WrongAnswer(
+            _members("MemberId INT64 NOT NULL GENERATED BY DEFAULT AS IDENTITY (BIT_REVERSED_POSITIVE)")
+            + "; CREATE UNIQUE INDEX ByEmail ON Members (Email)",
+            "An index that nobody asked for: its entry lies elsewhere, so each sign-up commits in two phases "
+            "(lesson 7) and takes longer.",
+            lambda d: not _has_hot_index(d) and bool(d.schema.indexes_on("Members")) and d.summary["p99_ms"] > 25,
         ),
         WrongAnswer(
             _members("MemberId INT64 NOT NULL AS (FARM_FINGERPRINT(Email)) STORED"),
             "Two addresses can have the same hash, and then the second member cannot sign up. A sequence "
             "never gives a number twice.",
-            _has_id(lambda column: column.generated is not None),
+            _has_id(lambda column: "FARM_FINGERPRINT" in (column.generated or "").upper()),
             full=True,
         ),
     ),
@@ -326,11 +460,12 @@ long_ids = Challenge(
             "8 bytes of overhead on one side only.",
             _near(16.0),
         ),
+        WrongAnswer(35.2, "35.2 GB is STRING(36) alone. INT64 takes 16 bytes a place: subtract them.", _near(35.2)),
         WrongAnswer(0.0224, "Those look like TB. Give GB, of 10^9 bytes each.", _near(0.0224)),
         WrongAnswer(20.86, "That is in GiB, of 2^30 bytes. Here a GB has 10^9 bytes.", _near(20.86)),
         WrongAnswer(
             22_400_000_000,
-            "Those look like bytes. Give GB, of 10^9 bytes each.",
+            "Those look like bytes or MB. Give GB, of 10^9 bytes each.",
             lambda a: a > 1_000,
         ),
     ),
