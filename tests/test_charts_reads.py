@@ -85,8 +85,8 @@ def test_the_line_of_the_whole_table_is_there_if_wanted() -> None:
 
 def test_costs_stand_on_scales_of_their_own_and_remember() -> None:
     assert CHARTS["with costs"]["datasets"]["costs"] == [
-        {"name": "bytes", "whole": 1, "part": 0.5, "words": "108", "before": 0.25},
-        {"name": "mutations", "whole": 1, "part": 0.8, "words": "8"},
+        {"place": 0, "name": "bytes", "whole": 1, "part": 0.5, "words": "108", "alarm": False, "before": 0.25},
+        {"place": 1, "name": "mutations", "whole": 1, "part": 0.8, "words": "8", "alarm": False},
     ]
     assert "costs" not in CHARTS["three"]["datasets"]
     assert len(CHARTS["three"]["hconcat"]) == 1

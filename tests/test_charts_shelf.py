@@ -123,7 +123,7 @@ def test_tiles_of_a_family_stand_as_the_database_stores_its_rows() -> None:
 def test_entries_of_an_index_belong_to_the_family_of_their_row(layout: str) -> None:
     *_, index = shelves_of(example(layout, index=True), {"ShopperId": "s2"}, "family")
     assert (index.name, len(index.tiles)) == ("index PurchasesByDay", 9)
-    assert sum(one.own for one in index.tiles) == 3
+    assert (sum(one.own for one in index.tiles), places(index)) == (3, 3)
     assert {one.table for one in index.tiles} == {None}
 
 
@@ -134,6 +134,20 @@ def test_shelf_says_in_how_many_places_a_family_stands() -> None:
     shown = sl.shelf(database, of={"ShopperId": "s2"})
     assert str(shown) == "Interleaved: 10 rows in 2 places."
     assert len(shown.chart["datasets"]["cuts"]) == 1
+
+
+def test_each_shelf_says_how_much_of_the_family_it_holds() -> None:
+    planks = sl.shelf(["cascade", "separate"]).chart["datasets"]["planks"]
+    assert [one["name"].partition(" · ")[2] for one in planks] == [
+        "10 rows in 1 place", "1 row in 1 place", "3 rows in 3 places", "6 rows in 5 places",
+    ]  # fmt: skip
+
+
+def test_entries_of_an_index_by_day_rise_in_their_labels() -> None:
+    *_, index = shelves_of(example("cascade", 6, 8, 0, index=True), {"ShopperId": "s2"}, "family")
+    days = [int(one.label) for one in index.tiles]
+    assert len(days) == 48
+    assert days == sorted(days)
 
 
 def test_shelf_of_nobody_and_of_many() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import altair as alt
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spanlab.charts import style
@@ -43,6 +43,7 @@ def test_words_stand_behind_each_bar_and_in_a_grey_part_that_has_room() -> None:
     assert not any(row["inside"] for row in parts(IndexBar("Narrow", 100, 1_000, 1, 10)))
 
 
+@settings(deadline=None)  # the first picture imports altair
 @given(st.lists(st.tuples(st.integers(0, 10**12), st.integers(0, 10**12)), min_size=1, max_size=8))
 def test_no_bar_leaves_the_scale(sizes: list[tuple[int, int]]) -> None:
     bars = [IndexBar(f"I{n}", 9, null + rest, 4, null) for n, (null, rest) in enumerate(sizes)]

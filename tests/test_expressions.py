@@ -328,6 +328,9 @@ def test_an_error_names_its_row_and_the_values_in_it() -> None:
     [
         ("Amont + 1", QueryError, "Unrecognized name: Amont. Did you mean Amount"),
         ("STARTS_WTH('a', 'b')", QueryError, "Did you mean STARTS_WITH"),
+        ("GEN_RANDOM_UUID()", QueryError, "GEN_RANDOM_UUID. Spanner's is GENERATE_UUID"),
+        ("UUID()", QueryError, "not found: UUID"), ("NVL(Name, 'x')", QueryError, "Spanner's is COALESCE"),
+        ("LEN(Name)", QueryError, "Spanner's is LENGTH"), ("DATEDIFF(Amount, Amount)", QueryError, "DATE_DIFF"),
         ("SOUNDEX('a')", UnsupportedError, "SOUNDEX lies outside"),
         ("TOKENIZE_FULLTEXT(Name)", UnsupportedError, "TOKENIZE_FULLTEXT"),
         ("Amount = '5'", QueryError, "INT64 and STRING"), ("Name + 1", QueryError, "No matching signature for +"),

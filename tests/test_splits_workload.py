@@ -86,6 +86,10 @@ def test_nobody_fills_the_key():
             "HitId",
             "bit_reversed",
         ),
+        ("HitId STRING(36) DEFAULT (CAST(NEW_UUID() AS STRING))", "HitId", "uuid4"),
+        ("HitId STRING(32) DEFAULT (REPLACE(GENERATE_UUID(), '-', ''))", "HitId", "uuid4"),
+        ("HitId INT64 DEFAULT (FARM_FINGERPRINT(GENERATE_UUID()))", "HitId", "uuid4"),
+        ("Lane INT64 DEFAULT (ABS(MOD(FARM_FINGERPRINT(GENERATE_UUID()), 16)))", "Lane, HitAt", "(shard(16), now)"),
         ("T2 TIMESTAMP NOT NULL DEFAULT (CURRENT_TIMESTAMP())", "T2", "now"),
         ("D DATE NOT NULL DEFAULT (CURRENT_DATE())", "D, Path", "(date(now), zipf(2000, 1.1))"),
         ("K STRING(3) NOT NULL DEFAULT ('new')", "K, HitAt", "now"),
@@ -102,6 +106,33 @@ def test_filled_by_the_schema(column, key, expected):
 def test_commit_timestamp_needs_no_value():
     load = Workload("PageHits", 100, values={})
     assert law(f"{HIT_ID}, {HIT_AT}, {PATH}", "HitAt", load) == "commit_timestamp"
+
+
+@pytest.mark.parametrize(
+    ("expression", "expected"),
+    [
+        ("GET_NEXT_SEQUENCE_VALUE(SEQUENCE `Ids`)", "bit_reversed"),
+        ("BIT_REVERSE(GET_NEXT_SEQUENCE_VALUE(SEQUENCE Ids), TRUE)", "seq"),  # reversed twice: it counts up again
+        ("FARM_FINGERPRINT(CAST(GET_NEXT_SEQUENCE_VALUE(SEQUENCE Ids) AS STRING))", "uuid4"),
+    ],
+)
+def test_what_a_default_makes_of_a_sequence(expression, expected):
+    schema = Schema.from_ddl(
+        "CREATE SEQUENCE Ids OPTIONS (sequence_kind = 'bit_reversed_positive');"
+        f"CREATE TABLE T (Id INT64 NOT NULL DEFAULT ({expression})) PRIMARY KEY (Id)"
+    )
+    assert str(rows_written(schema, Workload("T", 100))[0].key) == expected
+
+
+def test_the_next_number_of_a_sequence_as_a_text_is_not_known():
+    """As texts, 10 stands before 9: neither the order of the numbers nor that of their bits."""
+    schema = Schema.from_ddl(
+        "CREATE SEQUENCE Ids OPTIONS (sequence_kind = 'bit_reversed_positive');"
+        "CREATE TABLE T (Id STRING(20) DEFAULT (CAST(GET_NEXT_SEQUENCE_VALUE(SEQUENCE Ids) AS STRING))) "
+        "PRIMARY KEY (Id)"
+    )
+    with pytest.raises(ValueError, match="is filled by DEFAULT"):
+        rows_written(schema, Workload("T", 100))
 
 
 def test_sequence():

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from spanlab.charts.figure import fill, shape
+from spanlab.charts.figure import Rows, fill, shape
 from spanlab.charts.renderer import Spec
 from spanlab.charts.style import BLUE, INK, PALE, VERMILLION
 
@@ -43,32 +43,42 @@ def gauges(figures: Sequence[Gauge], *, title: str, subtitle: str, caption: list
     """One bar for each figure, in the order given."""
     return fill(
         _shape(len(figures)),
-        {"gauges": [_row(place, figure) for place, figure in enumerate(figures)]},
+        {"gauges": gauge_rows(figures)},
         headings=[(title, subtitle)],
         caption=caption,
         description=description,
     )
 
 
-def _row(place: int, figure: Gauge) -> dict[str, object]:
-    row = {
-        "place": place,
-        "name": figure.name,
-        "whole": 1,
-        "part": round(figure.part(figure.value), 4),
-        "words": figure.words,
-        "alarm": figure.alarm,
-    }
-    if figure.before is not None:
-        row["before"] = round(figure.part(figure.before), 4)
-    return row
+def gauge_rows(figures: Sequence[Gauge]) -> Rows:
+    """The data of `gauge_bars`: one row for each figure."""
+    rows: Rows = []
+    for place, figure in enumerate(figures):
+        row = {
+            "place": place,
+            "name": figure.name,
+            "whole": 1,
+            "part": round(figure.part(figure.value), 4),
+            "words": figure.words,
+            "alarm": figure.alarm,
+        }
+        if figure.before is not None:
+            row["before"] = round(figure.part(figure.before), 4)
+        rows.append(row)
+    return rows
 
 
 @cache
 def _shape(rows: int) -> Spec:
+    return shape([gauge_bars("gauges", rows)])
+
+
+def gauge_bars(name: str, rows: int, *, width: int = 330, calm: str = BLUE) -> object:
+    """So many gauges over the data set of this name, as a part of a figure. `calm` is the colour of those without an
+    alarm."""
     import altair as alt
 
-    data = alt.NamedData("gauges")
+    data = alt.NamedData(name)
     y = alt.Y("name:N", sort=None, title=None, axis=alt.Axis(labelLimit=260, ticks=False, domain=False))
     scale = alt.Scale(domain=[0, 1], nice=False)
     x, whole = alt.X("part:Q", scale=scale, axis=None), alt.X("whole:Q", scale=scale, axis=None)
@@ -76,7 +86,7 @@ def _shape(rows: int) -> Spec:
     bar = (
         alt.Chart(data)
         .mark_bar(height=20)
-        .encode(y=y, x=x, color=alt.condition("datum.alarm", alt.value(VERMILLION), alt.value(BLUE)))
+        .encode(y=y, x=x, color=alt.condition("datum.alarm", alt.value(VERMILLION), alt.value(calm)))
     )
     tick = (
         alt.Chart(data)
@@ -85,4 +95,4 @@ def _shape(rows: int) -> Spec:
         .encode(y=y, x=alt.X("before:Q", scale=scale, axis=None))
     )
     words = alt.Chart(data).mark_text(align="left", dx=8, fontSize=12, color=INK).encode(y=y, x=whole, text="words:N")
-    return shape([alt.layer(back, bar, tick, words).properties(width=330, height=36 * rows)])
+    return alt.layer(back, bar, tick, words).properties(width=width, height=36 * rows)

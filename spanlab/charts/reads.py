@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from functools import cache
 
 from spanlab.charts.figure import Heading, Rows, fill, shape
-from spanlab.charts.gauges import Gauge
+from spanlab.charts.gauges import Gauge, gauge_bars, gauge_rows
 from spanlab.charts.renderer import Spec
-from spanlab.charts.style import BLUE, GREEN, GREY, INK, PALE, VERMILLION, thousands
+from spanlab.charts.style import BLUE, GREEN, GREY, INK, VERMILLION, thousands
 
-INDEX, BASE, WHOLE = "index rows read", "base rows fetched", "rows of a whole-table scan"
+INDEX, BASE, WHOLE = "index rows read", "base rows fetched", "table rows scanned"
 COLOURS = {INDEX: BLUE, BASE: VERMILLION, WHOLE: GREY}
 WIDTH, HEIGHT = 430, 40
 
@@ -73,11 +73,7 @@ def reads(
         "whole": [{"whole": whole, "label": f"the whole table: {thousands(whole)}"}] if whole else [],
     }
     if costs:
-        data["costs"] = [
-            {"name": cost.name, "whole": 1, "part": round(cost.part(cost.value), 4), "words": cost.words}
-            | ({} if cost.before is None else {"before": round(cost.part(cost.before), 4)})
-            for cost in costs
-        ]
+        data["costs"] = gauge_rows(costs)
     empty = _shape(len(cases), 2 * whole, len(costs))
     headings: list[Heading | None] = [heading, None] if costs else [heading]
     return fill(empty, data, headings=headings, caption=caption, description=description)
@@ -127,24 +123,4 @@ def _shape(cases: int, top: int, costs: int) -> Spec:
     above = alt.layer(bar, rule, words, name).properties(width=WIDTH, height=HEIGHT * cases)
     if not costs:
         return shape([above])
-    return shape([above, _costs(costs)], across=False, spacing=48)
-
-
-def _costs(rows: int) -> object:
-    """Bars on scales of their own, as gauges are, for the price on the other side."""
-    import altair as alt
-
-    data, scale = alt.NamedData("costs"), alt.Scale(domain=[0, 1], nice=False)
-    y = alt.Y("name:N", sort=None, title=None, axis=alt.Axis(labelLimit=260, ticks=False, domain=False, offset=4))
-    back = alt.Chart(data).mark_bar(color=PALE, aria=False, height=18)
-    bar = alt.Chart(data).mark_bar(color=GREEN, height=18)
-    tick = (
-        alt.Chart(data).mark_tick(color=INK, thickness=2, size=24, aria=False).transform_filter("isValid(datum.before)")
-    )
-    words = alt.Chart(data).mark_text(align="left", dx=8, fontSize=12, color=INK)
-    return alt.layer(
-        back.encode(y=y, x=alt.X("whole:Q", scale=scale, axis=None)),
-        bar.encode(y=y, x=alt.X("part:Q", scale=scale, axis=None)),
-        tick.transform_filter("isValid(datum.before)").encode(y=y, x=alt.X("before:Q", scale=scale, axis=None)),
-        words.encode(y=y, x=alt.X("whole:Q", scale=scale, axis=None), text="words:N"),
-    ).properties(width=WIDTH, height=32 * rows)
+    return shape([above, gauge_bars("costs", costs, width=WIDTH, calm=GREEN)], across=False, spacing=48)

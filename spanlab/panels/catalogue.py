@@ -22,7 +22,7 @@ ESTIMATED = "Bytes by the documented estimate: 8 for each value, and the value i
 
 
 def reads(plans: Mapping[str, Plan]) -> Scene:
-    """How many rows plans read, one bar for each plan by its name: index rows, base rows fetched, whole-table scans.
+    """How many rows plans read, one bar for each plan by its name: index rows, base rows fetched, table rows scanned.
 
     The plans are those of `db.explain` or `db.query(…).plan`; they are run if they were not yet.
     """

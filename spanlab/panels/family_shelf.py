@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from functools import lru_cache
 from math import ceil
@@ -51,7 +51,7 @@ CREATE TABLE Purchases (ShopperId STRING(8) NOT NULL, PurchaseId STRING(8) NOT N
   PRIMARY KEY (ShopperId, PurchaseId), INTERLEAVE {shoppers};
 CREATE TABLE Items (ShopperId STRING(8) NOT NULL, PurchaseId STRING(8) NOT NULL, ItemId STRING(8) NOT NULL)
   PRIMARY KEY (ShopperId, PurchaseId, ItemId), INTERLEAVE {purchases}"""
-FIRST_DAY = date(2026, 3, 1)
+FIRST_DAY, DAYS = date(2026, 3, 1), 31  # one month: a label has room for the day only, and days must rise in it
 
 
 def example(layout: str, shoppers: int = 3, purchases: int = 3, items: int = 2, *, index: bool = False) -> Database:
@@ -67,7 +67,7 @@ def example(layout: str, shoppers: int = 3, purchases: int = 3, items: int = 2, 
     database = Database(Schema.from_ddl(ddl))
     people = [f"s{number + 1}" for number in range(shoppers)]
     bought = [(person, number * shoppers + place) for place, person in enumerate(people) for number in range(purchases)]
-    days = [FIRST_DAY + timedelta(days=number * 29 % 61) for _, number in bought]
+    days = [FIRST_DAY + timedelta(days=number * 7 % DAYS) for _, number in bought]
     sold = [(person, number, number * items + nth) for person, number in bought for nth in range(items)]
     database.load_columns("Shoppers", {"ShopperId": people})
     ids = [_purchase(number) for _, number in bought]
@@ -175,14 +175,17 @@ def shelf(what: str | Database | Sequence[str | Database], of: Own | None = None
         interleaved = any(table.interleave for table in database.schema.tables.values())
         here = shelves_of(database, own, "Interleaved: one shelf for all", "Separate: {}")
         names += [name for name in database.schema.tables if name not in names]
-        shown += here
-        rows = sum(tile.own for one_shelf in here for tile in one_shelf.tiles)
-        count = sum(places(one_shelf) for one_shelf in here)
-        how = "Interleaved" if interleaved else "Separate tables"
-        said.append(f"{how}: {rows:,} rows in {count:,} place{'s' * (count != 1)}.")
+        shown += [replace(one_shelf, name=f"{one_shelf.name} · {_in_places([one_shelf])}") for one_shelf in here]
+        said.append(f"{'Interleaved' if interleaved else 'Separate tables'}: {_in_places(here)}.")
     sentence = " ".join(said)
     whose = "the rows with " + ", ".join(f"{column} {value}" for column, value in own.items())
     return Scene(_draw(shown, names, whose, "One family on the shelf", sentence), sentence)
+
+
+def _in_places(shown: Sequence[Shelf]) -> str:
+    """How many rows of the family stand on the shelves, and in how many places."""
+    rows = sum(tile.own for one in shown for tile in one.tiles)
+    return f"{_many(rows, 'row')} in {_many(sum(map(places, shown)), 'place')}"
 
 
 def _known_example(layout: str) -> Database:
@@ -282,7 +285,7 @@ def family_shelf() -> Panel:
         Number("shoppers", "Shoppers", tuple(range(1, 7)), 3),
         Number("purchases", "Purchases of each", tuple(range(9)), 3),
         Number("items", "Items of each", tuple(range(5)), 2),
-        Number("ratio", "Family ÷ split", RATIOS, 0.1),
+        Number("ratio", "Family size in splits", RATIOS, 0.1),
         Choice("index", "Global index on Purchases", (("no", False), ("yes", True)), False),
     )
     return Panel("6A · Shelf", controls, view_family)

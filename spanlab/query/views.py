@@ -177,9 +177,12 @@ def summary(result: Result) -> str:
     """One sentence: rows returned, scanned, fetched."""
     plan = result.plan
     more = f" (the first {_SHOWN_ROWS} are shown)" if len(result.rows) > _SHOWN_ROWS else ""
-    return (
-        f"{len(result.rows):,} rows{more}; {plan.scanned:,} scanned, {plan.back_joins:,} back-joins, {plan.sorts} sorts"
-    )
+    costs = (_counted(plan.back_joins, "back-join"), _counted(plan.sorts, "sort"))
+    return f"{_counted(len(result.rows), 'row')}{more}; {plan.scanned:,} scanned, {', '.join(costs)}"
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count:,} {what}{'s' * (count != 1)}"
 
 
 def _value(value: Any) -> str:

@@ -8,7 +8,6 @@ line to add: nothing is guessed.
 from __future__ import annotations
 
 import operator
-import re
 from collections.abc import Callable
 
 from sqlglot import exp
@@ -18,13 +17,11 @@ from spanlab.splits import choices, composite, keys
 from spanlab.splits.choices import Values
 from spanlab.splits.keys import Key
 from spanlab.splits.words import MOST_SHARDS
-from spanlab.sql import parse_expression
+from spanlab.sql import parse_expression, sequences_in
 
 LawOf = Callable[[str], Key]
 """The law of another column of the table, by name."""
 
-RANDOM_IDS = ("GENERATE_UUID", "NEW_UUID")
-CLOCKS = ("CURRENT_TIMESTAMP", "PENDING_COMMIT_TIMESTAMP")
 
 
 def filled_by_schema(table: Table, column: Column, sequences: dict[str, Sequence], law_of: LawOf) -> Key:
@@ -56,21 +53,38 @@ def _counter(source: Identity | Sequence) -> Key:
 
 
 def _default(table: Table, column: Column, sequences: dict[str, Sequence]) -> Key:
-    text = column.default or ""
-    bare = text.strip().strip("()").strip().upper()
-    if bare.startswith(RANDOM_IDS):
+    """A default reads no column: what is new in each row (an id, a sequence's next number, the time) takes their
+    place."""
+    new: dict[str, Key] = {}
+
+    def as_column(node: exp.Expr) -> exp.Expr:
+        law = _new_in_each_row(node, sequences)
+        if law is None:
+            return node
+        new[node.sql()] = law
+        return exp.column(node.sql(), quoted=True)
+
+    law = _law(_tree(column.default or "").transform(as_column), new.__getitem__)
+    if law is None:
+        raise _unread(table, column, f"DEFAULT ({column.default})")
+    return law
+
+
+def _new_in_each_row(node: exp.Expr, sequences: dict[str, Sequence]) -> Key | None:
+    """The law of a function that gives each row a value of its own; None for every other node."""
+    if isinstance(node, exp.Uuid) or _name(node) == "NEW_UUID":
         return keys.Uuid4()
-    if bare.startswith("CURRENT_DATE"):
+    if isinstance(node, exp.CurrentTimestamp):
+        return keys.Now()
+    if isinstance(node, exp.CurrentDate):
         return composite.Every(keys.DAY_S)
-    if bare.startswith(CLOCKS):
-        return keys.CommitTimestamp() if bare.startswith("PENDING") else keys.Now()
-    counter = re.search(r"GET_NEXT_SEQUENCE_VALUE\s*\(\s*SEQUENCE\s+([\w.`]+)\s*\)", text, re.IGNORECASE)
-    if counter:
+    if _name(node) == "PENDING_COMMIT_TIMESTAMP":
+        return keys.CommitTimestamp()
+    if _name(node) == "GET_NEXT_SEQUENCE_VALUE":
+        (drawn,) = sequences_in(node)
         named = {name.casefold(): sequence for name, sequence in sequences.items()}
-        return _counter(named.get(counter[1].strip("`").casefold(), Sequence(counter[1])))
-    if isinstance(_tree(text), exp.Literal | exp.Boolean | exp.Null):
-        return composite.Const(text)
-    raise _unread(table, column, f"DEFAULT ({text})")
+        return _counter(named.get(drawn.casefold(), Sequence(drawn)))
+    return None
 
 
 def _generated(table: Table, column: Column, law_of: LawOf) -> Key:
@@ -104,7 +118,7 @@ def _open(node: exp.Expr) -> exp.Expr:
 def _law(node: exp.Expr, law_of: LawOf) -> Key | None:
     """The law of an expression over columns; None for an expression whose order is not known here."""
     node = _open(node)
-    if isinstance(node, exp.Literal | exp.Boolean):
+    if isinstance(node, exp.Literal | exp.Boolean | exp.Null):
         return composite.Const(node.sql())
     if isinstance(node, exp.Column):
         return law_of(node.name)
@@ -113,8 +127,13 @@ def _law(node: exp.Expr, law_of: LawOf) -> Key | None:
     period = _period(node)
     if period is not None:
         return _rounded(_arguments(node)[0], period, law_of)
+    if isinstance(node, exp.Cast | exp.Replace):  # a random id stays one, however it is written; a counter does not
+        inner = _law(node.this, law_of)
+        return inner if isinstance(inner, keys.Uuid4) else None
     if _name(node) == "BIT_REVERSE":
         inner = _law(_arguments(node)[0], law_of)
+        if isinstance(inner, keys.BitReversed):  # reversed twice, it counts up again
+            return keys.Sequence(inner.start)
         return keys.BitReversed(inner.start) if isinstance(inner, keys.Sequence) else None
     if _name(node) == "FARM_FINGERPRINT" or _is_digest(node):
         return _hash_source(node, law_of) or keys.Uuid4()

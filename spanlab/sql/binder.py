@@ -38,7 +38,7 @@ from spanlab.sql.bound import (
     text_of_tree,
     total_cost,
 )
-from spanlab.sql.calls import read_call
+from spanlab.sql.calls import FOREIGN, read_call
 from spanlab.sql.casting import caster
 from spanlab.sql.conditions import without_faults
 from spanlab.sql.dialect import Spanner
@@ -384,7 +384,8 @@ def _unknown_function(name: str, node: exp.Expr) -> Exception:
         return UnsupportedError(f"The function {name} lies outside the course")
     if name in FUNCTIONS:
         return UnsupportedError(f"{name} is known, but not in this form: {text_of_tree(node)}")
-    return QueryError(f"Function not found: {name}.{suggest(name, [*FUNCTIONS, *FORMS])}")
+    meant = f" Spanner's is {FOREIGN[name]}." if name in FOREIGN else suggest(name, [*FUNCTIONS, *FORMS])
+    return QueryError(f"Function not found: {name}.{meant}")
 
 
 def refused(node: exp.Expr) -> Exception:

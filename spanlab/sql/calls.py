@@ -52,6 +52,15 @@ _ALIASES = {
     "POWER": "POW", "LCASE": "LOWER", "UCASE": "UPPER", "SUBSTRING": "SUBSTR", "ADDDATE": "DATE_ADD",
     "SUBDATE": "DATE_SUB",
 }  # fmt: skip
+_GOOGLESQL = {"IFNULL", *_ALIASES, *(named.split()[0] for named in _NAMED.values())}
+FOREIGN = {
+    name: named.split()[0]
+    for node, named in _NAMED.items()
+    if issubclass(node, exp.Func)
+    for name in node.sql_names()
+    if name not in _GOOGLESQL
+}
+"""Names that other databases have for functions of GoogleSQL (LEN, NVL, GEN_RANDOM_UUID), with GoogleSQL's own."""
 
 
 def read_call(node: exp.Expr) -> tuple[str, list[exp.Expr]] | None:

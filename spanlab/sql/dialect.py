@@ -18,6 +18,7 @@ from sqlglot.parser import Parser
 from sqlglot.parsers.bigquery import BigQueryParser
 from sqlglot.tokens import Token, TokenType
 
+from spanlab.sql.calls import FOREIGN
 from spanlab.sql.hints import HINT, STRINGS, Hints, Misread, hints
 from spanlab.sql.lexical import RESERVED, quote_bytes, quote_name, quote_string, string_value
 
@@ -64,6 +65,8 @@ class _Parser(BigQueryParser):
     STATEMENT_PARSERS: ClassVar = {
         kind: BigQueryParser.STATEMENT_PARSERS[kind] for kind in (TokenType.INSERT, TokenType.UPDATE, TokenType.DELETE)
     }
+
+    FUNCTIONS: ClassVar = {name: build for name, build in BigQueryParser.FUNCTIONS.items() if name not in FOREIGN}
 
     FUNCTION_PARSERS: ClassVar = {
         **BigQueryParser.FUNCTION_PARSERS,

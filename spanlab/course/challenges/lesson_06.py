@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from decimal import Decimal
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -113,7 +114,9 @@ shelf_order = Challenge(
         WrongAnswer(
             ["Artists(1)", "Albums(1,2)", "Tracks(1,2,7)", "Artists(2)", "Albums(1,9)", "Albums(2,1)", "Tracks(2,1,1)"],
             "Finish artist 1 first: album (1,9) is hers, and artist 2 comes after it.",
-            lambda a: not _grouped(a) and _before(a, "Artists(2)", "Albums(1,9)") and _before(a, "Artists(1)", a[-1]),
+            lambda a: (
+                not _grouped(a) and _before(a, "Artists(1)", "Artists(2)") and _before(a, "Artists(2)", "Albums(1,9)")
+            ),
         ),
         WrongAnswer(
             ["Artists(1)", "Albums(1,9)", "Albums(1,2)", "Tracks(1,2,7)", "Artists(2)", "Albums(2,1)", "Tracks(2,1,1)"],
@@ -214,6 +217,27 @@ class Purchases:
         """Purchases as it is in the end; as it was written where Spanner refuses it."""
         return self._written["purchases"] if self.refusal else self.design.table
 
+    @cached_property
+    def schema(self) -> Schema:
+        """The schema in the end. Where Spanner refuses the family, that of Purchases standing alone, so that what is
+        right in its columns counts all the same; SchemaError where that is refused too."""
+        from spanlab.schema import Schema
+        from spanlab.sql import parse_ddl
+        from spanlab.sql.statements import CreateTable
+
+        if not self.refusal:
+            return self.design.schema
+        alone = [
+            replace(one, table=replace(one.table, interleave=None))
+            if isinstance(one, CreateTable) and one.table.name.casefold() == "purchases"
+            else one
+            for one in parse_ddl(self.answer)
+        ]
+        try:
+            return Schema.from_ddl(_given(self._written, "shoppers", _SHOPPERS)).apply(alone)
+        except SchemaError:
+            raise self.refusal from None
+
     @property
     def key(self) -> list[str]:
         return [part.column.casefold() for part in self.table.key]
@@ -251,7 +275,7 @@ class Purchases:
             _ = design.summary
         except ValueError:
             try:
-                return _made(design.table.column("PurchaseId")) and len(set(self.two_ids_in(design))) == 2
+                return _made(design.table.column("PurchaseId")) and len(set(self.two_ids_in(design.schema))) == 2
             except ConstraintError:
                 return False
         return False
@@ -272,10 +296,10 @@ class Purchases:
         database.commit([("delete", "Shoppers", {"keys": [[self.params["s"]]]})])
         return sum(row["ShopperId"] == self.params["s"] for row in database.rows(self.table.name))
 
-    def two_ids_in(self, design: Design) -> list[object]:
+    def two_ids_in(self, schema: Schema) -> list[object]:
         """The PurchaseIds of two purchases, of two shoppers, that come in without one in one commit."""
-        database = _loaded(design.schema, {})
-        stored = database.stored_table(design.table.name)
+        database = _loaded(schema, {})
+        stored = database.stored_table("Purchases")
         columns = _fitted(stored, {"ShopperId": [_shopper(0), _shopper(1)], "Total": [Decimal(10), Decimal(11)]})
         named = {name: values for name, values in columns.items() if name.casefold() != "purchaseid"}
         database.commit(
@@ -285,6 +309,7 @@ class Purchases:
         return [row[place] for row in stored.rows.values()]
 
 
+@cache
 def _shopper(number: int) -> str:
     from spanlab.query import data
 
@@ -335,15 +360,15 @@ def _refused(error: ConstraintError) -> str:
 
 
 def _id_is_made(answer: Purchases) -> Outcome:
-    column = answer.design.table.column("PurchaseId")
+    column = answer.schema.table("Purchases").column("PurchaseId")
     if not _made(column):
         return Outcome(0.0, "there is no PurchaseId" if column is None else "the DDL does not say who fills it")
-    first, second = answer.two_ids_in(answer.design)
+    first, second = answer.two_ids_in(answer.schema)
     return Outcome(float(first != second), "each purchase gets its own" if first != second else f"two got {first!r}")
 
 
 def _purchase_columns(answer: Purchases) -> Outcome:
-    table = answer.design.table
+    table = answer.schema.table("Purchases")
     for name, types in (("ShopperId", ("STRING",)), ("PurchaseId", ()), ("Total", ("NUMERIC",))):
         column = table.column(name)
         if column is None:
@@ -526,7 +551,7 @@ what_decides = Challenge(
         WrongAnswer("D", "D: it can have indexes, global ones and ones that are interleaved in the family itself."),
     ),
     hints=(
-        "Look at the shelf of the big shopper above. What does Spanner do when a split has grown too big?",
+        "Look at the giant above, and at the panel with 2.5 splits: what does Spanner do when a split grows too big?",
         "Nothing fails. What is lost is the reason why the family was put together.",
         "Think of a family read that visits several splits.",
     ),
@@ -637,8 +662,10 @@ def _changed(answer: Repaired) -> str:
     table = answer.table("lines")
     for name, type_ in (("CustomerId", "STRING(36)"), ("OrderNo", "INT64")):
         column = table.column(name) if table else None
-        if column is None or str(column.type) != type_ or not column.not_null:
-            return f"{name} {column.type if column else 'missing'}{'' if column and column.not_null else ', nullable'}"
+        if column is None:
+            return f"{name} missing" if table else ""
+        if str(column.type) != type_ or not column.not_null:
+            return f"{name} {column.type}{'' if column.not_null else ', nullable'}"
     return ""
 
 
@@ -699,8 +726,8 @@ repair = Challenge(
         WrongAnswer(
             _orders() + _lines(length=40),
             "Lines: shared key columns have the same type, length and NOT NULL. CustomerId is STRING(36) NOT NULL in "
-            "the whole family.",
-            lambda a: a.table("lines") is not None and _changed(a).startswith("CustomerId"),
+            "the whole family, OrderNo INT64 NOT NULL.",
+            lambda a: bool(_changed(a)),
         ),
         WrongAnswer(
             _orders() + _lines("CustomerId, LineNo", "PARENT Customers ON DELETE CASCADE"),
@@ -740,6 +767,12 @@ repair = Challenge(
             _orders() + _lines(behind="Orders"),
             "INTERLEAVE IN without PARENT: near, but without the rule. The lines would survive their order.",
             lambda a: any(a.parent(name) and not a.in_parent(name) for name in ("orders", "lines")),
+        ),
+        WrongAnswer(
+            _orders().replace(", INTERLEAVE IN PARENT Customers ON DELETE CASCADE", "") + _lines(),
+            "Without the INTERLEAVE clause a table stands on a shelf of its own, and no delete reaches it. Keep the "
+            "clause and repair the key before it.",
+            lambda a: any(a.table(name) and not a.parent(name) for name in ("orders", "lines")),
         ),
         WrongAnswer(
             "CREATE TABLE Customers (CustomerId STRING(40) NOT NULL) PRIMARY KEY (CustomerId); " + _orders() + _lines(),
@@ -813,7 +846,8 @@ decide = Challenge(
         _mistake(
             "b",
             "interleave",
-            "a row has one interleave parent. A course has many students, and a student many courses.",
+            "that serves one side only. A link table may stand under the student, but a row has one interleave parent: "
+            "the course takes a foreign key.",
         ),
         _mistake("b", "none", "a mark for a course that nobody offers must be refused: this relation needs its rule."),
         _mistake(

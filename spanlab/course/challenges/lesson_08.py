@@ -48,19 +48,25 @@ four_shards = Challenge(
 # --------------------------------------------------------------------------------------------------- 8.1 How small?
 
 _SMALL_GB = 0.128  # 2,000,000 entries of 8 + 12 for DueAt and 8 + 36 for JobId
+_BYTES_MISSED = (0.096, 0.104, 0.112)  # entries and both columns are seen; 16, 12 or 8 bytes of each are not
 
 
 def _near(value: float, within: float = 0.02) -> Callable[[float], bool]:
     return lambda answer: abs(answer - value) <= within * value
 
 
+def _other_unit(answer: float) -> bool:
+    """Whether it is the right size in MB, in bytes or in units of 2^30 bytes."""
+    return any(_near(_SMALL_GB * unit)(answer) for unit in (1_000, 1e9, 1e9 / 2**30))
+
+
 def _small(answer: float) -> Outcome:
     if _near(_SMALL_GB)(answer):
         share = 1.0
-    elif _near(1_000 * _SMALL_GB)(answer) or _near(1e9 * _SMALL_GB)(answer):
+    elif _other_unit(answer):
         share = 0.5  # the index is worked out, the unit is not
     else:
-        share = 0.25 if _near(0.096)(answer) else 0.0  # the entries and both columns are seen
+        share = 0.25 * any(_near(missed)(answer) for missed in _BYTES_MISSED)
     return Outcome(share, f"you say {answer:,g} GB")
 
 
@@ -87,8 +93,16 @@ how_small = Challenge(
         ),
         WrongAnswer(
             128,
-            "The digits are right, the unit is not: the answer is asked for in GB, that is 10^9 bytes.",
-            lambda answer: _near(128)(answer) or _near(128e6)(answer),
+            "The index is right, the unit is not: the answer is asked for in GB, that is 10^9 bytes.",
+            _other_unit,
+        ),
+        WrongAnswer(
+            5.1, "Those are the entries that this index leaves out: 98 million of 52 bytes.", _near(5.096, 0.004)
+        ),
+        WrongAnswer(
+            1.28,
+            "The digits are right, the number of entries is not: 2 % of 100 million are 2 million.",
+            lambda answer: any(_near(_SMALL_GB * factor)(answer) for factor in (0.01, 0.1, 10, 100)),
         ),
     ),
     hints=(
@@ -300,7 +314,7 @@ task_queue = Challenge(
             "CREATE INDEX JobsDue ON Jobs (DueAt) STORING (Kind)",
             "That is a plain index: in the whole table 49,000 of its 50,000 entries are NULL, and every insert "
             "writes one.",
-            _only(lambda q, i: not _filters(i, "dueat") and "dueat" in _key(i) and not _own_columns(q)),
+            _only(lambda q, i: not (i.null_filtered or i.not_null) and "dueat" in _key(i) and not _own_columns(q)),
         ),
         WrongAnswer(
             _FILTERED + "(DueAt)",
@@ -312,6 +326,11 @@ task_queue = Challenge(
             "Kind leads, so the jobs lie in order of time within each kind only. The oldest of all are found by "
             "reading every kind, and a sort.",
             _only(lambda q, i: _key(i)[0] == "kind" and "dueat" in _key(i)),
+        ),
+        WrongAnswer(
+            _FILTERED + "(JobId, DueAt) STORING (Kind)",
+            "JobId leads, and ids are random: nothing lies in order of time. All entries are read and sorted.",
+            lambda q: any(key[0][0] == "jobid" and len(key) > 1 for key in q.written_keys()),
         ),
         WrongAnswer(
             _FILTERED + "(DueAt DESC) STORING (Kind)",
@@ -483,9 +502,20 @@ def _reads_table_alone(query: object) -> bool:
     return isinstance(query, OldestFirst) and not _reads_index(query) and query.result.plan.scanned > 0
 
 
+def _asks_order(query: OldestFirst) -> bool:
+    return "order by" in " ".join(query.sql.casefold().split())
+
+
+def _compares_null(query: object) -> bool:
+    """Whether something is compared with NULL, which is true for no row."""
+    return isinstance(query, OldestFirst) and bool(re.search(r"[=<>]\s*null\b", query.sql, re.IGNORECASE))
+
+
 def _same_rows(query: OldestFirst) -> Outcome:
     if _columns(query) != ["jobid", "dueat"]:
         return Outcome(0.0, f"it returns {', '.join(query.result.columns)}")
+    if not _asks_order(query):
+        return Outcome(0.0, "it asks for no order")
     found = len(set(query.result.rows) & set(query.right))
     return Outcome(
         float(query.result.rows == query.right), f"{found} of the {_OLDEST}, in {len(query.result.rows)} rows"
@@ -511,6 +541,10 @@ def _calls(query: object) -> bool:
     text = query.text if isinstance(query, NoProof) else ""
     words = re.findall(r"(\w+)\s*\([^()]*\bDueAt\b", text, re.IGNORECASE)
     return any(word.upper() not in ("WHERE", "AND", "OR", "NOT") for word in words)
+
+
+def _no_condition(query: object) -> bool:
+    return isinstance(query, NoProof) and "where" not in query.text.casefold()
 
 
 def _says_nothing(query: object) -> bool:
@@ -554,18 +588,35 @@ make_usable = Challenge(
         WrongAnswer(
             _ASKED,
             "That is the query as it was. Nothing in it keeps rows without DueAt away.",
-            lambda q: isinstance(q, NoProof) and "where" not in q.text.casefold(),
+            lambda q: _no_condition(q) and not _unproven(q, " desc"),
+        ),
+        WrongAnswer(
+            _ASKED.replace(" LIMIT", " DESC LIMIT"),
+            "DESC puts the NULLs last; it does not take them away, and LIMIT proves nothing. Say it in WHERE. (And the "
+            "jobs that are due first would come last.)",
+            lambda q: _no_condition(q) and _unproven(q, " desc"),
+        ),
+        WrongAnswer(
+            _where("DueAt != NULL"),
+            "A comparison with NULL is true for no row, so nothing is found. The test is IS NOT NULL.",
+            _compares_null,
+        ),
+        WrongAnswer(
+            _where("DueAt IS NOT NULL").replace(" ORDER BY DueAt", ""),
+            "Without ORDER BY, Spanner may return any ten. That they came in the order of the index is luck.",
+            lambda q: _reads_index(q) and not _asks_order(q),
         ),
         WrongAnswer(
             _where("DueAt IS NOT NULL").replace("ORDER BY DueAt", "ORDER BY DueAt DESC"),
-            "That is another order than the index has: all its entries are read and sorted. Oldest first comes for "
-            "nothing.",
+            "That is another order than the index has: all its entries are read and sorted. In the order of the index "
+            "ten are enough.",
             lambda q: _reads_index(q) and q.result.plan.sorts > 0,
         ),
         WrongAnswer(
             _where("DueAt IS NOT NULL").replace("LIMIT 10", "LIMIT 50"),
-            "The index is used. But asked are the ten oldest of all jobs: no other condition, no other limit.",
-            lambda q: _reads_index(q) and len(q.result.rows) != _OLDEST,
+            "The index is used. But asked are the ten of all jobs that are due first: no other condition, no other "
+            "limit.",
+            lambda q: _reads_index(q) and len(q.result.rows) != _OLDEST and not _compares_null(q),
         ),
         WrongAnswer(
             _where("DueAt IS NOT NULL").replace("JobId, DueAt", "*"),
@@ -610,14 +661,17 @@ _SHARD_LIKE = 1_000  # more values are no shards, whatever they are
 
 @cache
 def _some_readings(seed: int) -> dict[str, Sequence[object]]:
-    """2,000 readings, a millisecond apart, of 500 probes."""
+    """2,000 readings of 500 probes, one in each millisecond, somewhere in it."""
     from spanlab.query import data
 
     numbers = range(seed * _COUNT, (seed + 1) * _COUNT)
     return {
         "ReadingId": [data.uuid(number, "Readings") for number in numbers],
         "ProbeId": [f"probe-{number * 7919 % 500}" for number in numbers],
-        "TakenAt": [data.day(seed) + timedelta(milliseconds=number) for number in range(_COUNT)],
+        "TakenAt": [
+            data.day(seed) + timedelta(milliseconds=number, microseconds=number * 7919 % 1_000)
+            for number in range(_COUNT)
+        ],
         "Celsius": [20.0] * _COUNT,
     }
 
@@ -912,11 +966,18 @@ newest_readings = Challenge(
             "There is the shard, and no index that begins with it.",
             lambda d: not d.indexes and not _added_unfilled(d),
         ),
+        WrongAnswer(
+            _lanes().replace("CREATE INDEX", "CREATE UNIQUE INDEX"),
+            "UNIQUE is a rule, and nobody asked for it: of two readings that a shard gets in the same microsecond, the "
+            "second would be refused.",
+            lambda d: any(i.unique and i.name in d.shards() and "readingid" not in _key(i) for i in d.indexes),
+            full=True,
+        ),
     ),
     hints=(
         "The picture of lesson 3: stripes, each in order of time. Now in an index.",
         "A generated column, computed from what is different for each reading.",
-        "ALTER TABLE … ADD COLUMN ShardId … AS (…) STORED, then CREATE INDEX … (ShardId, TakenAt DESC).",
+        "ADD COLUMN ShardId INT64 AS (an even expression of lesson 3) STORED, then an index (ShardId, TakenAt DESC).",
     ),
     note="Each reading is two row writes, table and index: 12,000 a second are 24,000 row writes, which is 11 nodes at "
     "65 %. And a page of the newest 20 reads 20 from every shard.",
