@@ -7,7 +7,7 @@ from functools import cache
 from html import unescape
 from typing import Any
 
-from spanlab.charts import Figure, Scene, rounded, thousands
+from spanlab.charts import Figure, Scene, thousands
 from spanlab.charts.plan_tree import FETCH, HOP, PLAIN, SCAN, SORT, Box, plan_trees
 from spanlab.panels.controls import Choice
 from spanlab.panels.panel import Panel
@@ -18,10 +18,7 @@ from spanlab.query.views import notices
 from spanlab.schema import Schema
 
 MOST_PLANS, MANY = 3, 100
-CAPTION = [
-    "Read a tree from the inside out. Bars: rows that a scan reads or fetches, on a logarithmic scale;",
-    "red: a full scan, orange: a back-join.",
-]
+CAPTION = ["Read a tree from the inside out. Bars: rows that a scan reads or fetches, on a logarithmic scale."]
 
 
 def plans(named: Mapping[str, Plan]) -> Scene:
@@ -43,7 +40,7 @@ def _said(plan: Plan) -> str:
     """A plan in one sentence: "Index Scan reads 2,000 rows, fetches 2,000; 2 hops; no sort."."""
     scans = [node for node in plan if node.is_scan and not is_back_join(node)]
     read = plan.scanned  # runs the plan, if it has not run yet
-    found = " and ".join(dict.fromkeys(f"{node.operator}{' (full)' * node.full_scan}" for node in scans))
+    found = " and ".join(dict.fromkeys(f"{node.operator}{_extent(node, plan)}" for node in scans))
     fetched = f", fetches {thousands(plan.back_joins)}" if plan.back_joins else ""
     count, sorted_ = hops(plan), plan.sorts
     return (
@@ -52,15 +49,32 @@ def _said(plan: Plan) -> str:
     )
 
 
+def _extent(node: Node, plan: Plan) -> str:
+    if not node.full_scan:
+        return ""
+    return " (ended by LIMIT)" if _ended(node, plan) else " (full)"
+
+
+def _reads_much(node: Node) -> bool:
+    return node.counts is not None and node.counts.scanned > MANY
+
+
+def _ended(node: Node, plan: Plan) -> bool:
+    """Whether a LIMIT soon ended a scan without a seek. A Sort Limit ends none: it must see all rows first."""
+    return node.full_scan and not _reads_much(node) and any(other.operator == "Local Limit" for other in plan)
+
+
 def _boxes(plan: Plan) -> list[Box]:
-    return [_box(node) for node in plan]
+    return [_box(node, plan) for node in plan]
 
 
-def _box(node: Node) -> Box:
+def _box(node: Node, plan: Plan) -> Box:
     role = f"[{node.link}] " if node.link else ""
     words = [unescape(words).partition(":")[0] for _, words in notices(node)]
+    if _ended(node, plan):
+        words = ["ended by LIMIT" if word == "full scan" else word for word in words]
     reads = node.counts.scanned if node.is_scan and node.counts is not None else None
-    alarm = node.full_scan and reads is not None and reads > MANY  # fewer: a LIMIT has ended it
+    alarm = node.full_scan and _reads_much(node)
     conditions = "; ".join(f"{name}: {text}" for name, text in node.predicates())
     return Box(role + node.title(), node.depth, _kind(node), ", ".join(words), reads, alarm, conditions)
 
@@ -132,13 +146,12 @@ def view_plan(parameters: Mapping[str, Any], before: Scene | None) -> Scene:
         caption=CAPTION,
         description=f"The plan as a tree of {len(plan)} boxes, with a bar for each scan. {sentence}",
     )
-    touched = plan.scanned + plan.back_joins
     besides = (
         Figure("fetched", plan.back_joins, thousands(plan.back_joins)),
         Figure("hops", hops(plan), str(hops(plan))),
         Figure("sorts", plan.sorts, str(plan.sorts)),
     )
-    return Scene(chart, sentence, Figure("rows read and fetched", touched, rounded(touched)), besides=besides)
+    return Scene(chart, sentence, Figure("rows read", plan.scanned, thousands(plan.scanned)), besides=besides)
 
 
 def plan_explorer() -> Panel:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
@@ -46,9 +47,9 @@ def _named(tree: str) -> Criterion:
     return Criterion(20, f"the name of {tree}", measure)
 
 
-def _taken(right: str, for_: str) -> Callable[[Mapping[str, Any]], bool]:
-    """Whether the tree that is `right` was called `for_`."""
-    return lambda answer: any(answer[tree] == for_ for tree, name in TREES.items() if name == right)
+def _taken(right: str, *for_: str) -> Callable[[Mapping[str, Any]], bool]:
+    """Whether the tree that is `right` was called by one of these names."""
+    return lambda answer: any(answer[tree] in for_ for tree, name in TREES.items() if name == right)
 
 
 def _swapped(one: str, other: str) -> dict[str, str]:
@@ -71,9 +72,12 @@ whose_plan = Challenge(
     wrong=(
         WrongAnswer(
             _swapped("covering", "back_join"),
-            "covering or back_join? Count the scans: a covering plan has one. A back-join reads the index, then the "
-            "table.",
-            lambda a: _taken("covering", "back_join")(a) or _taken("back_join", "covering")(a),
+            "Count the scans: a covering plan has one, a look-up by key has one too. A back-join reads the index, "
+            "then the table.",
+            lambda a: (
+                any(_taken(one, "back_join")(a) for one in ("covering", "point"))
+                or _taken("back_join", "covering", "point", "hash_group")(a)
+            ),
         ),
         WrongAnswer(
             _swapped("aligned_join", "back_join"),
@@ -84,7 +88,7 @@ whose_plan = Challenge(
         WrongAnswer(
             _called("hash_group", "covering"),
             "One scan, but above it are a Local and a Global Aggregate: rows are counted by group, in two steps.",
-            _taken("hash_group", "covering"),
+            _taken("hash_group", "covering", "point", "aligned_join"),
         ),
         WrongAnswer(
             _swapped("point", "covering"),
@@ -99,8 +103,8 @@ whose_plan = Challenge(
         ),
         WrongAnswer(
             _called("aligned_join", "point"),
-            "A point look-up has one scan. Where two scans hang below a Cross Apply, two tables are joined.",
-            _taken("aligned_join", "point"),
+            "Where two scans, of two tables, hang below a Cross Apply, the tables are joined.",
+            _taken("aligned_join", "point", "covering", "hash_group"),
         ),
     ),
     hints=(
@@ -109,7 +113,7 @@ whose_plan = Challenge(
         "Two trees have two scans. Only in one of them a Distributed … Apply stands between the scans.",
     ),
     note="The word before Scan says whether a table or an index is read; Distributed says that other servers are "
-    "asked. With these two words a plan of forty lines is read in a minute.",
+    "asked. With these two words you find your way in a plan of any length.",
     topic=_TOPIC,
 )
 
@@ -138,33 +142,38 @@ seek_or_sift = Challenge(
         ),
         WrongAnswer(
             [20, 20, 1, 20],
-            "q2: 20 are the purchases of one shopper, but q2 names no shopper.",
-            lambda a: a[1] == 20,
+            "q2 names no shopper: there is no range of keys to seek, of 20 rows or of any other number.",
+            lambda a: a[1] not in (1, 20_000),
         ),
         WrongAnswer(
             [20, 20_000, 1, 1],
-            "q4: Status is checked after reading. All 20 purchases of the shopper are read, 0 or 1 is returned.",
-            lambda a: a[3] in (0, 1),
+            "q4: Status is checked after reading. All 20 purchases of the shopper are read, however few are OPEN.",
+            lambda a: a[3] < 20,
         ),
         WrongAnswer(
             [20, 20_000, 1, 400],
             "q4: 400 are the OPEN purchases of everybody. The seek goes to one shopper; Status chooses nothing.",
-            lambda a: a[3] == 400,
+            lambda a: 20 < a[3] < 20_000,
+        ),
+        WrongAnswer(
+            [20, 20_000, 1, 20_000],
+            "q4: Status is in no key, but ShopperId still is: the seek goes to the 20 purchases of that shopper.",
+            lambda a: a[3] >= 20_000,
         ),
         WrongAnswer(
             [20_000, 20_000, 1, 20],
             "q1: the beginning of a key is a range as well. The 20 purchases of one shopper lie side by side.",
-            lambda a: a[0] == 20_000,
+            lambda a: a[0] > 20,
         ),
         WrongAnswer(
             [1, 20_000, 1, 20],
-            "q1: one shopper is not one row. ShopperId is only the first of two key columns.",
-            lambda a: a[0] == 1,
+            "q1: ShopperId is only the first of two key columns: all 20 purchases of the shopper are read.",
+            lambda a: a[0] < 20,
         ),
         WrongAnswer(
             [20, 20_000, 20, 20],
             "q3: both columns of the key are given, so the seek goes to the one row.",
-            lambda a: a[2] == 20,
+            lambda a: a[2] != 1,
         ),
     ),
     hints=(
@@ -213,6 +222,11 @@ def _index_keys(design: Design) -> list[list[tuple[str, bool]]]:
     ]
 
 
+def _within(key: list[tuple[str, bool]]) -> bool:
+    """Whether BoughtAt is in the key of an index, but does not lead it."""
+    return any(column == "boughtat" for column, _ in key[1:])
+
+
 def _leads(column: str) -> Callable[[Design], bool]:
     return lambda design: any(key[0][0] == column for key in _index_keys(design))
 
@@ -251,6 +265,18 @@ no_sort = Challenge(
             "CREATE INDEX Newest ON Purchases (PurchaseId) STORING (BoughtAt, Total)",
             "A stored column has no order. It is BoughtAt that has to be the key.",
             lambda d: bool(_index_keys(d)) and not any(c == "boughtat" for key in _index_keys(d) for c, _ in key),
+        ),
+        WrongAnswer(
+            "CREATE INDEX Newest ON Purchases (Status, BoughtAt DESC) STORING (Total)",
+            "Another column leads, so BoughtAt is in order only among the rows that are equal there. It has to be the "
+            "first.",
+            lambda d: any(_within(key) and key[0][0] not in ("total", "shopperid") for key in _index_keys(d)),
+        ),
+        WrongAnswer(
+            "CREATE INDEX Newest ON Purchases (BoughtAt DESC) STORING (Total); CREATE INDEX B ON Purchases (BoughtAt)",
+            "The query reads one index only. The other is written with every purchase all the same; leave it out.",
+            lambda d: len(_index_keys(d)) > 1,
+            full=True,
         ),
         WrongAnswer(
             "CREATE UNIQUE INDEX Newest ON Purchases (BoughtAt DESC) STORING (Total)",
@@ -491,7 +517,7 @@ covered = Challenge(
         ),
         WrongAnswer(
             _since(columns="BoughtAt, Total"),
-            "Status was asked for as well: BoughtAt, Status, Total.",
+            "Three columns were asked for: BoughtAt, Status, Total.",
             lambda q: not q.complete and bool(q.result.rows),
         ),
         WrongAnswer(
@@ -502,7 +528,12 @@ covered = Challenge(
         WrongAnswer(
             _since().replace(">=", "<"),
             "Turned round: those are the purchases before that moment.",
-            lambda q: q.complete and bool(q.names) and all(_three(row)[0] <= q.day for row in q.result.rows),
+            lambda q: q.complete and bool(q.names) and _latest(q) <= q.day and not _that_moment(q),
+        ),
+        WrongAnswer(
+            _since().replace(">=", "="),
+            "Those are the purchases of that one moment. “Since” means that moment and all that came later.",
+            lambda q: q.complete and bool(q.names) and _that_moment(q),
         ),
     ),
     hints=(
@@ -514,6 +545,15 @@ covered = Challenge(
     "when this one is dropped.",
     topic="Querying: hints",
 )
+
+
+def _latest(query: Since) -> datetime:
+    return max(_three(row)[0] for row in query.result.rows)
+
+
+def _that_moment(query: Since) -> bool:
+    """Whether all its rows are of the moment that was asked for."""
+    return {_three(row)[0] for row in query.result.rows} == {query.day}
 
 
 def _lost_only(query: Since, moment: datetime) -> bool:
@@ -541,14 +581,17 @@ def _shoppers() -> list[tuple[str, str]]:
 
 
 def _with_text(text: str, prefix: str) -> str:
-    """The query as the application would build it for this prefix: its first text literal has it, with its % if any."""
+    """The query as the application would build it for this prefix: its first text literal has it, with its % if any.
+
+    A literal with @ in it, '@prefix%', stays: who wrote it meant a parameter, and Spanner looks for the sign @.
+    """
     from sqlglot import exp
 
     from spanlab.sql import canonical, parse_query
 
     tree = parse_query(text)
     literal = next((one for one in tree.find_all(exp.Literal) if one.is_string), None)
-    if literal is None:
+    if literal is None or "@" in literal.this:
         return text
     literal.set("this", prefix + "%" * literal.this.endswith("%"))
     return canonical(tree)
@@ -558,11 +601,16 @@ class Prefixes:
     """A query for the shoppers whose names begin with a text, asked for fifty such texts.
 
     Its one parameter may have any name. It gets the beginning, or for a pattern the beginning with %. Raises QueryError
-    where the query does not parse or names what is not there.
+    where the query does not parse, names what is not there, or has more parameters than the beginning can fill.
     """
 
     def __init__(self, text: str, seed: int) -> None:
         self.text, self.names = text, _parameters_of(text)
+        if len(self.names) > 1:
+            raise QueryError(
+                f"One parameter is filled here, with the beginning of the name; yours has @{', @'.join(self.names)}.",
+                hint="a condition that needs the beginning only",
+            )
         self.prefixes = [f"Shopper {number}" for number in range(10 + 15 * seed, 10 + 15 * seed + _PREFIXES)]
         self.pattern = ""
         if self.names and not self._finds(self._ask(self.prefixes[0]), self.prefixes[0]):
@@ -572,20 +620,27 @@ class Prefixes:
         self.compiled = _by_name().plan_cache.compiled
 
     def _ask(self, prefix: str, more: str = "") -> Result:
-        name = self.names[0] if len(self.names) == 1 else "p"
         text = self.text if self.names else _with_text(self.text, prefix)
-        return _by_name().query(text, {name: prefix + more} if self.names else {})
+        return _by_name().query(text, dict.fromkeys(self.names, prefix + more))
 
     @staticmethod
     def _finds(result: Result, prefix: str) -> bool:
-        """Whether all shoppers that are asked for are among the rows."""
-        return {frozenset(one) for one in _shoppers() if one[1].startswith(prefix)} <= set(map(frozenset, result.rows))
+        """Whether all shoppers that are asked for are among the rows, by their id or their name at least."""
+        wanted = [one for one in _shoppers() if one[1].startswith(prefix)]
+        values = {value for row in result.rows for value in row}
+        return any({one[place] for one in wanted} <= values for place in (0, 1))
 
     @cached_property
     def found(self) -> bool:
         """Whether it has a beginning in it, and always returns all the shoppers of it, and perhaps more."""
         asks = bool(self.names) or self.compiled > 1
         return asks and all(self._finds(result, prefix) for prefix, result in self.results.items())
+
+    @cached_property
+    def whole(self) -> bool:
+        """Whether its rows have both the id and the name."""
+        names = dict(_shoppers())
+        return all(any(names.get(value, ...) in row for value in row) for row in self.results[self.prefixes[0]].rows)
 
     @cached_property
     def right(self) -> bool:
@@ -606,7 +661,7 @@ class Prefixes:
 
 def _one_plan(query: Prefixes) -> Outcome:
     if not query.found:
-        return Outcome(0.0, "it does not find the shoppers, with their ShopperId and Name")
+        return Outcome(0.0, "it does not find the shoppers")
     plans = f"{query.compiled} plan{'s' * (query.compiled != 1)} for {_PREFIXES} beginnings"
     return Outcome(float(query.compiled == 1 and bool(query.names)), plans)
 
@@ -614,12 +669,17 @@ def _one_plan(query: Prefixes) -> Outcome:
 def _reads_matches(query: Prefixes) -> Outcome:
     read, returned = query.most_read
     seen = f"it reads up to {read:,} rows and returns {returned:,}"
-    return Outcome(float(query.right and 0 < read <= returned + 1), seen)
+    reached = float(query.right and 0 < read <= returned + 1)
+    if reached and not query.whole:
+        return Outcome(0.5, f"{seen}, without one of the two columns")
+    return Outcome(reached, seen)
 
 
 def _no_fetch(query: Prefixes) -> Outcome:
     if not query.found:
         return Outcome(0.0, "it does not find the shoppers")
+    if not query.whole:
+        return Outcome(0.0, "it does not return the two columns")
     if not _by_index(query):
         return Outcome(0.0, "it reads no index")
     fetched = sum(result.plan.back_joins for result in query.results.values())
@@ -633,6 +693,11 @@ def _calls(*names: str) -> Callable[[Prefixes], bool]:
 
 def _reads_all(query: Prefixes) -> bool:
     return query.most_read[0] == len(_shoppers())
+
+
+def _quoted_parameter(query: Prefixes) -> bool:
+    """Whether a parameter stands in quotes, where it is none."""
+    return not query.names and bool(re.search(r"""['"]%?@\w+%?['"]""", query.text))
 
 
 def _by_index(query: Prefixes) -> bool:
@@ -695,25 +760,42 @@ one_plan = Challenge(
             lambda q: not q.found and "STARTS_WITH(@" in q.text.upper().replace(" ", ""),
         ),
         WrongAnswer(
+            _named_like("STARTS_WITH(Name, CONCAT(@p, '%'))"),
+            "% is a sign of LIKE only. STARTS_WITH takes the beginning as it is; here it looks for names with a % in "
+            "them.",
+            lambda q: not q.found and _calls("STARTS_WITH")(q) and bool(q.names) and "%" in q.text,
+        ),
+        WrongAnswer(
+            _named_like("Name LIKE '@p%'"),
+            "In quotes it is no parameter but text: this looks for names that begin with the sign @. A parameter "
+            "stands without quotes.",
+            _quoted_parameter,
+        ),
+        WrongAnswer(
             _named_like("Name = @p"),
             "That finds the one name that is equal, not those that begin so.",
-            lambda q: not q.found and bool(q.names) and all(len(r.rows) <= 1 for r in q.results.values()),
+            lambda q: (
+                not q.found
+                and bool(q.names)
+                and not _calls("STARTS_WITH")(q)
+                and all(len(r.rows) <= 1 for r in q.results.values())
+            ),
         ),
         WrongAnswer(
             "SELECT Name FROM Shoppers WHERE STARTS_WITH(Name, @p)",
             "ShopperId and Name were asked for; the index has both, the key of the table is in every entry.",
-            lambda q: not q.found and any(len(r.rows) > 1 and len(r.columns) < 2 for r in q.results.values()),
+            lambda q: q.found and not q.whole,
         ),
         WrongAnswer(
             "SELECT ShopperId, Name FROM Shoppers",
             "All shoppers are returned, whoever is asked for. Where is the condition?",
-            lambda q: not q.names and q.compiled <= 1,
+            lambda q: not q.names and q.compiled <= 1 and not _quoted_parameter(q),
         ),
         WrongAnswer(
             _named_like("Name >= @p AND Name < CONCAT(@p, 'z')"),
             "It seeks as well, for these names. A name that goes on with a letter behind your upper bound (ž, 山) "
             "would be lost; STARTS_WITH loses none.",
-            lambda q: q.right and bool(q.names) and not _reads_all(q) and not _calls("STARTS_WITH")(q),
+            lambda q: q.right and q.whole and bool(q.names) and bool(re.search(r"[<>]|\bBETWEEN\b", q.text.upper())),
             full=True,
         ),
     ),
