@@ -191,7 +191,9 @@ class MultiChoice(Kind):
 
     def read(self, value: Any) -> tuple[str, ...]:
         if type(value) is str and 1 < len(value) <= 60:
-            value = [word for word in value.replace(",", " ").split() if word]
+            words = value.replace(",", " ").split()
+            together = len(words) == 1 and set(words[0].casefold()) <= set(self.letters.casefold())
+            value = list(words[0]) if together else words
         if type(value) not in (list, tuple, set, frozenset, str):
             raise self.refuse(value)
         one = Choice(self.letters)
@@ -256,7 +258,8 @@ class ListOf(Kind):
 
 @dataclass(frozen=True)
 class Ordering(Kind):
-    """The given items in another order. Reads as a tuple of them; lists inside count as tuples."""
+    """The given items in another order. Reads as a tuple of them; lists inside count as tuples, and neither case nor
+    spaces matter in a text."""
 
     items: tuple[Any, ...]
 
@@ -267,7 +270,7 @@ class Ordering(Kind):
     def read(self, value: Any) -> tuple[Any, ...]:
         if type(value) not in (list, tuple):
             raise self.refuse(value)
-        read = tuple(tuple(item) if type(item) is list else item for item in value)
+        read = tuple(map(self._item, value))
         missing = [item for item in self.items if item not in read]
         strange = [item for item in read if item not in self.items]
         if missing or strange or len(read) != len(self.items):
@@ -279,11 +282,22 @@ class Ordering(Kind):
             raise WrongKind(f"This challenge wants {self.wants}; {what}.")
         return read
 
+    def _item(self, item: Any) -> Any:
+        """The given item that is meant; the item itself where none is."""
+        if type(item) is not str or item in self.items:
+            return tuple(item) if type(item) is list else item
+        alike = [one for one in self.items if type(one) is str and _bare(one) == _bare(item)]
+        return alike[0] if len(alike) == 1 else item
+
+
+def _bare(text: str) -> str:
+    return "".join(text.split()).casefold()
+
 
 @dataclass(frozen=True)
 class Fields(Kind):
     """A dict with one answer for each key. Missing keys and `...` read as `...`: they earn nothing and break
-    nothing."""
+    nothing. Case does not count in keys."""
 
     fields: tuple[tuple[str, Kind], ...]
 
@@ -294,12 +308,17 @@ class Fields(Kind):
     def read(self, value: Any) -> dict[str, Any]:
         if type(value) is not dict:
             raise self.refuse(value)
-        known = dict(self.fields)
-        for key in value:
-            if key not in known:
+        known = {name.casefold(): name for name, _ in self.fields}
+        given: dict[str, Any] = {}
+        for key, one in value.items():
+            name = known.get(key.strip().casefold()) if type(key) is str else None
+            if name is None:
                 raise WrongKind(f"This challenge wants {self.wants}; {key!r} is none of them.")
+            if name in given:
+                raise WrongKind(f"This challenge wants {self.wants}; {name!r} is there twice.")
+            given[name] = one
         return {
-            name: ... if is_open(value.get(name)) else self._field(name, kind, value[name])
+            name: ... if is_open(given.get(name)) else self._field(name, kind, given[name])
             for name, kind in self.fields
         }
 
