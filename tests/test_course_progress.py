@@ -130,7 +130,7 @@ def one_record(points: str) -> bytes:
 
 DAMAGED = [
     *(b"", b"{", b"\xff\xfe", b"[]", b"[" * 100_000),
-    *(b'{"version": 1}', b'{"version": 99, "challenges": {}}', b'{"version": 1, "challenges": {"1.1": 3}}'),
+    *(b'{"version": 1}', b'{"version": "x", "challenges": {}}', b'{"version": 1, "challenges": {"1.1": 3}}'),
     *(one_record("1e400"), one_record("NaN"), one_record("-1"), one_record('"x"')),
 ]
 
@@ -145,6 +145,34 @@ def test_a_damaged_file_is_set_aside_and_said_once(folder: Path, content: bytes)
     assert [path.read_bytes() for path in folder.glob("damaged-*")] == [content]
     assert "set aside" not in repr(sl.check("1.4", 4))
     assert Progress(folder).get("1.4").state == "passed"
+
+
+@pytest.mark.parametrize("name", ["progress.json", "session-1-abc.json"])
+def test_a_file_of_a_newer_course_stays_as_it_is(folder: Path, name: str) -> None:
+    """The course was brought up to date while an old notebook is still open: neither may cost the other anything."""
+    content = b'{"version": 99, "challenges": {"1.4": {"state": "new"}}}'
+    folder.mkdir()
+    (folder / name).write_bytes(content)
+    old = Progress(folder)
+    old.update("1.1", state="passed", points=2.0)
+    assert "newer version of the course" in old.warning
+    old.warning = ""
+    old.update("1.2", state="partial", points=1.0)
+    assert old.warning == ""  # once is enough
+    assert (folder / name).read_bytes() == content
+    assert not list(folder.glob("damaged-*"))
+    (folder / name).unlink()  # what the newer course would fold in is there
+    assert Progress(folder).get("1.1").points == 2
+    assert Progress(folder).get("1.2").points == 1
+
+
+def test_the_overview_says_what_became_of_a_damaged_file(folder: Path) -> None:
+    sl.check("1.4", 4)
+    (folder / "progress.json").write_text("{")
+    shown = sl.progress()
+    assert "set aside" in repr(shown)
+    assert "set aside" in shown.html()
+    assert "set aside" not in repr(sl.progress())
 
 
 def test_points_of_a_forged_file_do_not_exceed_the_challenge(folder: Path) -> None:

@@ -18,17 +18,11 @@ from typing import Any
 import pytest
 
 from spanlab.course import grading, workers
+from spanlab.course.answers import answers_in, chapter_in, chapter_named, chapter_of_class
 from spanlab.course.challenge import PASSED, Challenge, Verdict, judge
 from spanlab.course.grade_reports import cell, feedback_page, long_csv, overview_page, to_json, wide_csv
 from spanlab.course.grading import Row, Task, graded_challenges, mark_here, one_row_each
-from spanlab.course.submissions import (
-    Submission,
-    answers_in,
-    chapter_in,
-    chapter_named,
-    chapter_of_class,
-    find_submissions,
-)
+from spanlab.course.submissions import Submission, find_submissions
 from spanlab.course.workers import grade
 from spanlab.course.workers import work as real_work
 
@@ -211,7 +205,7 @@ def test_of_two_notebooks_the_better_counts(tmp_path: Path) -> None:
         (tmp_path / "ann" / name).write_bytes(content)
     rows = one_row_each([mark_here(Task(s, "1")) for s in find_submissions(tmp_path)])
     assert [(row.student, row.file, row.points) for row in rows] == [("ann", "1.ipynb", 10)]
-    assert rows[0].remarks == ["more than one notebook was handed in; '1.ipynb' counts"]
+    assert rows[0].remarks == ["2 notebooks were handed in under this name; '1.ipynb' counts"]
 
 
 def test_notebooks_of_other_lessons_are_passed_over(tmp_path: Path) -> None:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from spanlab.cli import main
-from spanlab.course.notebook_form import read_notebook
+from spanlab.course.extract import answer_in
+from spanlab.course.notebook_form import challenge_cells, read_notebook
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -69,8 +71,27 @@ def test_check_says_what_is_missing_by_its_exit_code(course: Path, capsys: pytes
     assert "10,500" in shown
     (course / "mine.ipynb").write_bytes(book(*FULL))
     assert main(["check", "mine.ipynb"]) == 0
-    assert main(["check", "nowhere.ipynb"]) == 2
-    assert "spanlab:" in capsys.readouterr().err
+    for name, content, words in (
+        ("nowhere", None, "no such file"),
+        ("broken", b"{", "this is not a notebook"),
+        ("old", b'{"nbformat": 3}', "format 4"),
+        ("other", b'{"nbformat": 4, "cells": []}', "no challenge of the course"),
+    ):
+        if content is not None:
+            (course / f"{name}.ipynb").write_bytes(content)
+        assert main(["check", f"{name}.ipynb"]) == 2
+        told = capsys.readouterr().err
+        assert told.startswith(f"spanlab: {name}.ipynb: ")
+        assert words in told
+    assert main(["check", "lessons"]) == 2
+
+
+@pytest.mark.parametrize("seed", ["-1", "x", "1.5", str(2**32), "²"])
+def test_a_seed_is_what_every_generator_takes(seed: str, capsys: pytest.CaptureFixture[str]) -> None:
+    for command in ("check", "grade"):
+        with pytest.raises(SystemExit):
+            main([command, "x", f"--seed={seed}"])
+        assert "no whole number from 0" in capsys.readouterr().err
 
 
 def test_grade_writes_all_its_files(course: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -92,6 +113,37 @@ def test_grade_writes_all_its_files(course: Path, tmp_path: Path, capsys: pytest
     assert main(["grade", str(folder), "--lesson", "Q"]) == 2
 
 
+def test_grade_says_before_the_work_what_cannot_be_written(
+    course: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "class"
+    folder.mkdir()
+    (folder / "ann.ipynb").write_bytes(book(*FULL))
+    (tmp_path / "file").write_text("keep")
+    monkeypatch.setattr("spanlab.course.workers.grade", lambda *_, **__: pytest.fail("marks first"))
+    for arguments in (
+        ["--csv", str(folder)],
+        ["--csv", str(tmp_path / "file" / "x.csv")],
+        ["--feedback", str(tmp_path / "file")],
+        ["--csv", str(tmp_path / "x"), "--wide", str(tmp_path / "x")],
+    ):
+        assert main(["grade", str(folder), *arguments]) == 2
+        assert str(tmp_path) in capsys.readouterr().err
+    assert (tmp_path / "file").read_text() == "keep"
+
+
+def test_grade_twice_into_the_folder_of_the_class(course: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "class"
+    folder.mkdir()
+    (folder / "ann.ipynb").write_bytes(book(*FULL))
+    out = ["--csv", str(folder / "out" / "long.csv"), "--feedback", str(folder / "pages"), "--jobs", "1"]
+    assert main(["grade", str(folder), *out]) == 0
+    first = (folder / "out" / "long.csv").read_bytes()
+    assert main(["grade", str(folder), *out]) == 0
+    assert (folder / "out" / "long.csv").read_bytes() == first
+    assert len(list((folder / "pages").iterdir())) == 2
+
+
 def test_pack_leaves_answers_tests_and_progress_out(course: Path) -> None:
     assert main(["pack", "-o", "out/hand out.zip"]) == 0
     first = (course / "out" / "hand out.zip").read_bytes()
@@ -102,6 +154,71 @@ def test_pack_leaves_answers_tests_and_progress_out(course: Path) -> None:
     ]
     assert main(["pack", "lessons/01_address.ipynb", "-o", "out/hand out.zip"]) == 0
     assert (course / "out" / "hand out.zip").read_bytes() == first
+
+
+def test_pack_leaves_out_what_its_author_keeps_beside_the_lessons(course: Path) -> None:
+    for name in ("lessons/notes.txt", "lessons/.draft.ipynb", "labs/old.zip", "spanlab/.x", "spanlab/b.pyc"):
+        (course / name).write_text("answer = 4")
+    (course / "lessons" / "link.png").symlink_to(course / "solutions" / "01_address.ipynb")
+    (course / "lessons" / "tree.png").write_text("a picture")
+    (course / "docs").mkdir()
+    assert main(["pack", "-o", "docs/course.zip"]) == 0
+    first = (course / "docs" / "course.zip").read_bytes()
+    assert main(["pack", "-o", "docs/course.zip"]) == 0
+    assert (course / "docs" / "course.zip").read_bytes() == first
+    with zipfile.ZipFile(course / "docs" / "course.zip") as archive:
+        names = {name.removeprefix("spanlab-course/") for name in archive.namelist()}
+    assert names == {"README.md", "course.py", "lessons/01_address.ipynb", "lessons/tree.png", "spanlab/a.py"}
+
+
+def bare(source: str, *outputs: str) -> bytes:
+    """A notebook with one cell that has neither an id nor metadata."""
+    told = [{"output_type": "display_data", "metadata": {}, "data": {"text/plain": text}} for text in outputs]
+    cell = {"cell_type": "code", "metadata": {}, "source": source, "outputs": told, "execution_count": 1}
+    return json.dumps({"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 2}).encode()
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (bare('sl.check("1.4", 4)'), "challenge 1.4 is answered in it"),
+        (bare('sl.check("1.4", f())'), "challenge 1.4 is answered in it"),
+        (bare('sl.check("1.4", ...)', "○ 1.4 When do nodes help?: not attempted"), ""),
+        (bare('sl.check("1.4", ...)', "✔ 1.4 When do nodes help?: passed"), "still tell how an answer did"),
+        (bare('sl.check("1.4", ...)', "✘ 1.4 When do nodes help?: not yet"), "still tell how an answer did"),
+        (bare('sl.reveal("1.4")', "✎ 1.4 When do nodes help?: one good answer"), "still tell how an answer did"),
+        (b"{", "this is not a notebook"),
+    ],
+)
+def test_pack_refuses_what_gives_an_answer_away(
+    course: Path, capsys: pytest.CaptureFixture[str], content: bytes, words: str
+) -> None:
+    (course / "lessons" / "scratch.ipynb").write_bytes(content)
+    assert main(["pack"]) == (2 if words else 0)
+    assert words in capsys.readouterr().err
+
+
+def test_the_real_hand_out_holds_no_solution(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither in a source nor in an output, and no file of solutions/, tests/ or .git."""
+    monkeypatch.chdir(ROOT)
+    assert main(["pack", "-o", str(tmp_path / "course.zip")]) == 0
+    with zipfile.ZipFile(tmp_path / "course.zip") as archive:
+        tops = {name.split("/")[1] for name in archive.namelist()}
+        notebooks = [json.loads(archive.read(n)) for n in archive.namelist() if n.endswith(".ipynb")]
+    assert not tops & {"solutions", "tests", ".git", ".spanlab", ".venv", "benchmarks"}
+    texts = [cell["source"] for notebook in notebooks for cell in notebook["cells"]]
+    texts += [output.get("text", output.get("data", {}).get("text/plain", "")) for notebook in notebooks
+              for cell in notebook["cells"] for output in cell.get("outputs", [])]  # fmt: skip
+    handed = " ".join(" ".join("".join(text).split()) for text in texts)
+    found = []
+    for path in sorted((ROOT / "solutions").glob("*.ipynb")):
+        for id_, cell in challenge_cells(read_notebook(path)).items():
+            answer = answer_in(cell["source"], id_)
+            texts = [answer] if type(answer) is str else list(answer.values()) if type(answer) is dict else []
+            long = [" ".join(text.split()) for text in texts if type(text) is str and len(text) > 40]
+            found += [(id_, text) for text in long]  # a number or a letter stands everywhere
+    assert len(found) > 10
+    assert [id_ for id_, text in found if text in handed] == []
 
 
 def test_pack_refuses_a_solved_lesson_and_foreign_files(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -137,6 +254,11 @@ def test_report_as_text_and_as_page(course: Path, capsys: pytest.CaptureFixture[
     page = (course / "mine.html").read_text(encoding="utf-8")
     assert "2 of 10" in page
     assert "default-src 'none'" in page
+    assert main(["report", "-o", "README.md/x.html"]) == 2
+    assert "cannot be written" in capsys.readouterr().err
+    (course.parent / "progress" / "progress.json").write_text("{")
+    assert main(["report"]) == 0
+    assert "set aside" in capsys.readouterr().out
 
 
 def lab(course: Path, *extra: str) -> Path:
@@ -155,10 +277,11 @@ def printed(path: Path) -> Any:
     return [output["text"] for cell in read_notebook(path)["cells"] for output in cell.get("outputs", [])]
 
 
-def test_run_with_parameters(course: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_run_with_parameters(course: Path, complaints: Callable[[], list[str]]) -> None:
     path = lab(course)
     before = path.read_bytes()
     assert main(["run", str(path), "-p", "NODES=30", "-p", "NAME=y=z"]) == 0
+    assert complaints() == []  # nor has the kernel, a process of its own, anything to complain about
     assert printed(course / "a_x_NODES-30_NAME-y=z.ipynb") == [["60 y=z\n"]]
     assert path.read_bytes() == before
 
@@ -170,6 +293,8 @@ def test_run_with_parameters(course: Path, monkeypatch: pytest.MonkeyPatch) -> N
         (["-p", "NODES"], "write NAME=VALUE"),
         (["-p", "NODES=many"], "NODES is of the kind int"),
         (["-p", "NODES=3", "-o", "labs/a_x.ipynb"], "choose another file"),
+        (["-p", "NODES=3", "-o", "README.md/x.ipynb"], "cannot be written"),
+        (["-p", "NODES=3", "-o", "labs"], "cannot be written"),
     ],
 )
 def test_run_refuses_what_papermill_would_swallow(
@@ -177,6 +302,19 @@ def test_run_refuses_what_papermill_would_swallow(
 ) -> None:
     assert main(["run", str(lab(course)), *arguments]) == 2
     assert words in capsys.readouterr().err
+
+
+def test_run_names_its_copy_so_that_every_system_can_store_it(course: Path) -> None:
+    assert main(["run", str(lab(course)), "-p", f"NAME=a/b:c*{'x' * 300}"]) == 0
+    written = [path.name for path in course.glob("a_x_*.ipynb")]
+    assert [name[:16] for name in written] == ["a_x_NAME-a-b-c-x"]
+    assert len(written[0]) < 130
+
+
+@pytest.mark.parametrize("name", ["nowhere.ipynb", "README.md", "labs"])
+def test_run_of_what_is_no_notebook(course: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
+    assert main(["run", name, "-p", "A=1"]) == 2
+    assert f"spanlab: {name}: " in capsys.readouterr().err
 
 
 def test_run_of_a_notebook_without_parameters(course: Path, capsys: pytest.CaptureFixture[str]) -> None:

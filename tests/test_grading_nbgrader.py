@@ -48,6 +48,14 @@ def test_outside_a_course_it_says_so(tmp_path: Path) -> None:
         export(lonely, tmp_path / "out")
 
 
+def test_a_hand_out_has_no_solutions_to_export(tmp_path: Path) -> None:
+    for name in ("course.py", "lessons/01_address.ipynb"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes((ROOT / name).read_bytes())
+    with pytest.raises(NotebookProblem, match="handed out without solutions"):
+        export(tmp_path / "lessons" / "01_address.ipynb", tmp_path / "out")
+
+
 def nbgrader(folder: Path, *arguments: str) -> None:
     assert NBGRADER is not None
     path = f"{Path(NBGRADER).parent}{os.pathsep}{os.environ['PATH']}"  # nbgrader calls alembic by its name

@@ -240,11 +240,12 @@ RUN = notebook(
 
 
 def test_a_run_repeats_to_the_byte_and_leaves_no_trace(
-    course: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    course: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, complaints: Callable[[], list[str]]
 ) -> None:
     monkeypatch.setenv("SPANLAB_PROGRESS", str(tmp_path / "mine"))
     path = save(course / "lessons" / "01_a.ipynb", RUN)
     assert main(["run", str(path)]) == 0
+    assert complaints() == []
     first = path.read_bytes()
     assert main(["run", str(path)]) == 0
     assert path.read_bytes() == first

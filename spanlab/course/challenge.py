@@ -21,6 +21,8 @@ STATES = (PASSED, PARTIAL, FAILED, NOT_ATTEMPTED, UNREADABLE, RECORDED)
 thing than was asked, or text that does not parse · recorded: a prediction, which is kept and never marked."""
 
 MAX_DIAGNOSES = 3
+OWN_FAULT = "That is a fault of the course: please report it."
+"""Ends what is said where a check itself fails: then no mark can be trusted."""
 
 
 @dataclass(frozen=True)
@@ -174,7 +176,4 @@ def _own_fault(doing: str, error: Exception) -> str:
     name = type(error).__name__
     if isinstance(error, RecursionError | MemoryError):
         return f"The answer is too large or too deeply nested ({name} while {doing} it)."
-    return (
-        f"The check itself failed while {doing} this answer ({name}: {error}). That is a fault of the "
-        f"course: please report it."
-    )
+    return f"The check itself failed while {doing} this answer ({name}: {error}). {OWN_FAULT}"

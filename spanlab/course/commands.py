@@ -4,9 +4,12 @@ authors (`notebook`)."""
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from pathlib import Path
 from typing import Any
+
+LARGEST_SEED = 2**32 - 1
 
 
 def add_commands(commands: Any) -> None:
@@ -25,21 +28,41 @@ def add_commands(commands: Any) -> None:
 def _add_check(commands: Any) -> None:
     check = commands.add_parser("check", help="mark your own notebook; exit code 0 only for all points")
     check.add_argument("notebook", type=Path, metavar="NOTEBOOK")
-    check.add_argument("--seed", type=int, default=0, metavar="N", help="another instance of the exercises")
+    check.add_argument("--seed", type=_seed, default=0, metavar="N", help="another instance of the exercises")
     check.set_defaults(run=run_check)
+
+
+def _seed(text: str) -> int:
+    """A whole number that every generator of random numbers takes."""
+    if not text.isdecimal() or int(text) > LARGEST_SEED:
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number from 0 to {LARGEST_SEED:,}")
+    return int(text)
+
+
+def _say_anything() -> None:
+    """Print a ? for what the terminal, or the file that output goes to, has no letter for, and go on."""
+    if hasattr(sys.stdout, "reconfigure"):
+        sys.stdout.reconfigure(errors="replace")
 
 
 def run_check(asked: argparse.Namespace) -> int:
     """`spanlab check`: a learner's dry run, by the same means as `grade`."""
+    from spanlab.course.answers import chapter_in
     from spanlab.course.feedback import number
     from spanlab.course.grade_reports import mark_card
     from spanlab.course.grading import Task, mark_here
-    from spanlab.course.submissions import Submission, chapter_in
+    from spanlab.course.submissions import BadSubmission, Submission
 
+    _say_anything()
     submission = Submission(asked.notebook.stem, asked.notebook)
-    chapter = chapter_in(submission.content()) if asked.notebook.exists() else None
+    if not asked.notebook.is_file():
+        raise ValueError(f"{asked.notebook}: there is no such file")
+    try:
+        chapter = chapter_in(submission.content())
+    except BadSubmission as reason:
+        raise ValueError(f"{asked.notebook}: {reason}") from None
     if chapter is None:
-        raise ValueError(f"{asked.notebook}: this is no notebook with challenges")
+        raise ValueError(f"{asked.notebook}: no challenge of the course is in this notebook")
     row = mark_here(Task(submission, chapter, asked.seed))
     for mark in row.marks.values():
         print(f"{mark_card(mark)}\n")
@@ -65,7 +88,7 @@ def _add_grade(commands: Any) -> None:
     )
     grade.add_argument("--jobs", type=int, metavar="N", help="processes at once (default: one a core)")
     grade.add_argument(
-        "--seed", type=int, default=0, metavar="N", help="another instance of the exercises than learners saw"
+        "--seed", type=_seed, default=0, metavar="N", help="another instance of the exercises than learners saw"
     )
     grade.add_argument("--execute", action="store_true", help="run cells whose answer is not plain data, with limits")
     grade.set_defaults(run=run_grade)
@@ -74,11 +97,16 @@ def _add_grade(commands: Any) -> None:
 def run_grade(asked: argparse.Namespace) -> int:
     """`spanlab grade`. Exit code 0 when every learner has a row, whatever stands in it."""
     from spanlab.course import grade_reports
+    from spanlab.course.answers import chapter_named, chapter_of_class
     from spanlab.course.grading import Task, one_row_each
-    from spanlab.course.submissions import chapter_named, chapter_of_class, find_submissions
+    from spanlab.course.outputs import refuse_if_not_writable
+    from spanlab.course.submissions import find_submissions
     from spanlab.course.workers import default_jobs, grade
 
-    submissions = find_submissions(asked.place)
+    _say_anything()
+    files = [path for path in (asked.csv, asked.wide, asked.json) if path is not None]
+    submissions = find_submissions(asked.place, [*files, *filter(None, [asked.feedback])])
+    refuse_if_not_writable(files, asked.feedback)
     chapter = chapter_named(asked.lesson) if asked.lesson else chapter_of_class(submissions)
     tasks = [Task(submission, chapter, asked.seed, asked.execute) for submission in submissions]
     rows = one_row_each(_with_progress(grade, tasks, asked.jobs or default_jobs()))
@@ -88,7 +116,6 @@ def run_grade(asked: argparse.Namespace) -> int:
         (asked.json, grade_reports.to_json(rows, asked.seed)),
     ):
         if path is not None:
-            path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content)
     if asked.feedback is not None:
         grade_reports.write_pages(rows, asked.feedback)
@@ -119,8 +146,16 @@ def _print_class(rows: list[Any], chapter: str) -> None:
     table = Table("learner", "status", *rows[0].marks, "points", title=name_of(chapter))
     for row in rows:
         marks = [number(mark.points) for mark in row.marks.values()]
-        table.add_row(escape(row.student), row.status, *marks, f"{number(row.points)} of {row.max_points}")
+        table.add_row(escape(_harmless(row.student)), row.status, *marks, f"{number(row.points)} of {row.max_points}")
     Console().print(table)
+    for row in rows:
+        for remark in row.remarks:
+            print(f"{_harmless(row.student)}: {_harmless(remark)}.")
+
+
+def _harmless(text: str) -> str:
+    """A name or remark without characters that a terminal obeys, or that turn the order of what stands beside them."""
+    return re.sub(r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]", "\ufffd", text)
 
 
 def _add_hand_out(commands: Any) -> None:
@@ -182,11 +217,14 @@ def run_report(asked: argparse.Namespace) -> int:
     """`spanlab report`."""
     from spanlab.course.grade_reports import page
     from spanlab.course.learner import progress
+    from spanlab.course.outputs import refuse_if_not_writable
 
+    _say_anything()
     overview = progress()
     if asked.output is None:
         print(overview)
     else:
+        refuse_if_not_writable([asked.output])
         asked.output.write_bytes(page("My progress", f"<h1>My progress</h1>\n{overview.html()}"))
         print(f"{asked.output}: written")
     return 0
@@ -197,7 +235,7 @@ def _add_run(commands: Any) -> None:
     run.add_argument("notebook", type=Path, metavar="NOTEBOOK")
     run.add_argument("-p", "--parameter", action="append", default=[], metavar="NAME=VALUE", help="such as NODES=30")
     run.add_argument(
-        "-o", "--output", type=Path, metavar="FILE.ipynb", help="where to (default: beside it, with the values)"
+        "-o", "--output", type=Path, metavar="FILE.ipynb", help="where to (default: here, with the values in its name)"
     )
     run.set_defaults(run=run_parameters)
 

@@ -11,22 +11,28 @@ be hostile.
 from __future__ import annotations
 
 import contextlib
+import importlib
 import json
 import os
-import re
 import signal
 import subprocess
 import sys
 import tempfile
+import threading
 from pathlib import Path
 from typing import Any
 
-from spanlab.course.extract import NotStatic, Unreadable, answer_in, checked_ids
-from spanlab.course.submissions import code_cells
+from spanlab.course.answers import claims_of, code_cells
+from spanlab.course.extract import NotStatic, Unreadable, answer_in, checked_ids, parse_cell
 
 SECONDS = 20
+"""Longest computing time of a notebook's cells up to an answer (where the system can measure it)."""
+CLOCK_SECONDS = 60
+"""Longest time by the clock for the same: a busy machine must not cost anybody a mark."""
 MEMORY_BYTES = 2 << 30
 FILE_BYTES = 1 << 20
+MAX_FILES = 64
+"""How often an answer may open a file for writing: each file is bounded, so all of them are."""
 MAX_RESULT = 50_000
 
 
@@ -46,11 +52,15 @@ def run_for_answer(content: bytes, challenge_id: str) -> Any:
 
 
 def _cells_up_to(content: bytes, challenge_id: str) -> list[str]:
-    sources = [cell["source"] for cell in code_cells(content)]
-    last = max((i for i, source in enumerate(sources) if challenge_id in checked_ids(source)), default=None)
-    if last is None:
+    cells = code_cells(content)
+    sources = [cell["source"] for cell in cells]
+    checking = [i for i, source in enumerate(sources) if challenge_id in checked_ids(source)]
+    if checking:
+        return sources[: checking[-1] + 1]
+    own = [i for i, cell in enumerate(cells) if challenge_id in claims_of(cell)]
+    if not own:
         raise Refused(f'No cell calls check("{challenge_id}", …), so there is nothing to run.')
-    return [re.sub(r"(?m)^[ \t]*[%!?].*$", "", source) for source in sources[: last + 1]]
+    return [*sources[: own[-1] + 1], f"import spanlab\nspanlab.check({challenge_id!r}, answer)"]
 
 
 def _in_child(request: bytes, home: str) -> str:
@@ -60,20 +70,27 @@ def _in_child(request: bytes, home: str) -> str:
         "HOME": home, "TMPDIR": home, "SPANLAB_PROGRESS": home, "PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1",
         "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MPLBACKEND": "Agg",
     }  # fmt: skip
-    child = subprocess.Popen(
-        [sys.executable, "-c", "from spanlab.course.execute import child; child()"],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-        cwd=home, env=environment | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-        start_new_session=True,
-    )  # fmt: skip
-    try:
-        output, _ = child.communicate(request, timeout=SECONDS)
-    except subprocess.TimeoutExpired:
-        raise Refused(f"The cell did not finish within {SECONDS} s.") from None
-    finally:
-        _end_group(child)
+    with tempfile.TemporaryFile() as said:  # a file has a limit, a pipe could be filled for ever
+        child = subprocess.Popen(
+            [sys.executable, "-c", "from spanlab.course.execute import child; child()"],
+            stdin=subprocess.PIPE, stdout=said, stderr=subprocess.DEVNULL,
+            cwd=home, env=environment | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+            start_new_session=True,
+        )  # fmt: skip
+        try:
+            if child.stdin is not None:  # it stays open: the child ends with whoever holds the other end
+                with contextlib.suppress(BrokenPipeError):
+                    child.stdin.write(request + b"\n")
+                    child.stdin.flush()
+            child.wait(CLOCK_SECONDS)
+        except subprocess.TimeoutExpired:
+            raise Refused(f"The cell did not finish within {CLOCK_SECONDS} s.") from None
+        finally:
+            _end_group(child)
+        said.seek(0)
+        output = said.read(MAX_RESULT + 1)
     if len(output) > MAX_RESULT:
-        raise Refused(f"The answer has {len(output):,} characters; {MAX_RESULT:,} are the most that is read.")
+        raise Refused(f"The answer has more than {MAX_RESULT:,} characters, the most that is read.")
     reply = output.decode("utf-8", "replace")
     if not reply.startswith("answer "):
         raise Refused(
@@ -89,10 +106,9 @@ def _end_group(child: subprocess.Popen[bytes]) -> None:
             os.killpg(child.pid, signal.SIGKILL)
         else:
             child.kill()
-    for stream in (child.stdin, child.stdout):
-        if stream is not None:
-            with contextlib.suppress(OSError):
-                stream.close()
+    if child.stdin is not None:
+        with contextlib.suppress(OSError):
+            child.stdin.close()
     child.wait()
 
 
@@ -104,9 +120,10 @@ class _Answered(BaseException):
 
 
 def child() -> None:
-    """What the child process does: read the cells, shut the doors, run, and write the answer to the pipe it was
+    """What the child process does: read the cells, shut the doors, run, and write the answer to the file it was
     given."""
-    request = json.loads(sys.stdin.buffer.read())
+    request = json.loads(sys.stdin.buffer.readline())
+    threading.Thread(target=_end_with_the_parent, args=(os.dup(0),), daemon=True).start()
     reply = os.dup(1)
     nowhere = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):
@@ -133,13 +150,19 @@ def child() -> None:
     os._exit(0)
 
 
+def _end_with_the_parent(request: int) -> None:
+    """Wait until the pipe is closed: then who wanted the answer is gone, and a sleeping cell would stay for ever."""
+    os.read(request, 1)
+    os._exit(1)
+
+
 def _run(cells: list[str]) -> str:
     """Run the cells; an error before the last cell is passed over, as in a notebook. Returns what went wrong."""
-    names: dict[str, object] = {"__name__": "__main__"}
+    names: dict[str, object] = {"__name__": "__main__", "display": lambda *_, **__: None}
     problem = "problem The cell ran to its end and never called check."
     for source in cells:
         try:
-            exec(compile(source, "<cell>", "exec"), names)
+            exec(compile(parse_cell(source), "<cell>", "exec"), names)
         except _Answered:
             break
         except BaseException as error:  # SystemExit and KeyboardInterrupt are a cell's doing as well
@@ -163,12 +186,62 @@ _DOORS = (
     "os.chown",
     "os.symlink",
     "os.link",
+    "os.setxattr",
+    "os.removexattr",
+    "resource.prlimit",
     "signal.pthread_kill",
+)
+_UNTOLD = (
+    *("_cffi_backend", "_dbm", "_gdbm", "_interpreters", "_sqlite3", "_xxsubinterpreters"),
+    *("psutil", "readline", "zmq"),
+)
+"""Modules that reach files, sockets or processes without telling Python's audit hook."""
+_UNTOLD_CALLS = (
+    ("_posixsubprocess", "fork_exec"),
+    ("subprocess", "_fork_exec"),
+    ("posix", "mknod"),
+    ("os", "mknod"),
+    ("posix", "mkfifo"),
+    ("os", "mkfifo"),
+    ("posix", "pidfd_open"),
+    ("os", "pidfd_open"),
+    ("_signal", "pidfd_send_signal"),
+    ("signal", "pidfd_send_signal"),
 )
 
 
 def _shut_doors() -> None:
     """Limits of the operating system where it has them, and a hook that refuses what an answer never needs."""
+    import numpy  # noqa: F401  opens libraries while it loads, which is refused from here on
+
+    _limit()
+    for module, name in _UNTOLD_CALLS:
+        with contextlib.suppress(ImportError):
+            setattr(importlib.import_module(module), name, _refuse_call)
+    home = os.path.realpath(Path.cwd())
+    readable = (home, *_readable())
+    written = 0
+
+    def refuse(event: str, details: tuple[object, ...]) -> None:
+        nonlocal written
+        if event.startswith(_DOORS):
+            raise PermissionError(f"{event} is not allowed in an answer")
+        if event == "import" and str(details[0]).partition(".")[0] in _UNTOLD:
+            raise PermissionError(f"importing {details[0]} is not allowed in an answer")
+        if event in _CHANGES or (event == "open" and _writes(details)):
+            written += event == "open"
+            if written > MAX_FILES:
+                raise PermissionError(f"an answer writes to at most {MAX_FILES} files")
+            for place in details[: 2 if event == "os.rename" else 1]:
+                if not _below(place, (home,)):
+                    raise PermissionError("an answer writes to no file outside its own folder")
+        elif event == "open" and not isinstance(details[0], int) and not _readable_file(details[0], readable):
+            raise PermissionError("an answer reads no file but its own and those of Python and spanlab")
+
+    sys.addaudithook(refuse)
+
+
+def _limit() -> None:
     with contextlib.suppress(ImportError):
         import resource
 
@@ -182,29 +255,37 @@ def _shut_doors() -> None:
         ):
             with contextlib.suppress(ValueError, OSError, AttributeError):
                 resource.setrlimit(getattr(resource, name), (limit, limit))
-    with contextlib.suppress(ImportError):
-        import _posixsubprocess  # starts processes without telling the hook
-
-        for module, name in ((_posixsubprocess, "fork_exec"), (subprocess, "_fork_exec")):
-            setattr(module, name, _refuse_process)
-    home = os.path.realpath(Path.cwd()) + os.sep
-
-    def refuse(event: str, details: tuple[object, ...]) -> None:
-        if event.startswith(_DOORS):
-            raise PermissionError(f"{event} is not allowed in an answer")
-        if event in _CHANGES or (event == "open" and _writes(details)):
-            for place in details[: 2 if event == "os.rename" else 1]:
-                if not isinstance(place, str | bytes) or not os.path.realpath(os.fsdecode(place)).startswith(home):
-                    raise PermissionError("an answer writes to no file outside its own folder")
-
-    sys.addaudithook(refuse)
 
 
-_CHANGES = ("os.remove", "os.rename", "os.rmdir", "os.mkdir", "os.truncate")
+_CHANGES = ("os.remove", "os.rename", "os.rmdir", "os.mkdir", "os.truncate", "os.utime")
+_SYSTEM = ("/usr", "/lib", "/lib64", "/etc", "/dev", "/sys", "/System", "/Library", "/proc/cpuinfo", "/proc/meminfo")
 
 
-def _refuse_process(*_: object) -> None:
-    raise PermissionError("starting a process is not allowed in an answer")
+def _readable() -> list[str]:
+    """Where Python, its packages, spanlab and the system keep their files. The copy of the course is not among them:
+    its solutions are nobody's answer."""
+    package = Path(__file__).resolve().parent.parent
+    packages = [place for place in sys.path if Path(place).resolve() != package.parent]
+    system = (*_SYSTEM, f"/proc/{os.getpid()}", os.environ.get("SYSTEMROOT", sys.prefix))
+    places = (str(package), sys.prefix, sys.exec_prefix, sys.base_prefix, sys.base_exec_prefix, *packages, *system)
+    return [os.path.realpath(place) for place in places if place]
+
+
+def _readable_file(place: object, readable: tuple[str, ...]) -> bool:
+    """Whether a file lies where an answer may read. Folders are never opened: what is done through a folder's
+    descriptor does not say where."""
+    return _below(place, readable) and not Path(os.fsdecode(place)).is_dir()  # type: ignore[arg-type]
+
+
+def _below(place: object, folders: tuple[str, ...]) -> bool:
+    if not isinstance(place, str | bytes | os.PathLike):
+        return False
+    real = os.path.realpath(os.fsdecode(place))
+    return any(real == folder or real.startswith(folder.rstrip(os.sep) + os.sep) for folder in folders)
+
+
+def _refuse_call(*_: object, **__: object) -> None:
+    raise PermissionError("starting a process is not allowed in an answer, nor what reaches another one")
 
 
 def _writes(details: tuple[object, ...]) -> bool:

@@ -16,7 +16,8 @@ import math
 import operator
 import re
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 MAX_SOURCE = 50_000
@@ -66,14 +67,17 @@ _NAMES = {
 }
 
 
+_FOR_IPYTHON = re.compile(r"[ \t]*((\w+[ \t]*=[ \t]*)?[%!?]|[\w.]+\?{1,2}[ \t]*$)")
+
+
 def parse_cell(source: str) -> ast.Module:
-    """The syntax tree of a cell. Lines that only IPython reads (%magic, !command, ?help) count as empty.
+    """The syntax tree of a cell. Lines that only IPython reads (%magic, x = !command, ?help, help?) count as empty.
 
     Raises Unreadable for a syntax error, a cell of more than 50,000 characters, or nesting beyond the parser.
     """
     if len(source) > MAX_SOURCE:
         raise Unreadable(f"the cell has {len(source):,} characters; an answer has at most {MAX_SOURCE:,}")
-    lines = source.split("\n")
+    lines = source.replace("\r\n", "\n").replace("\r", "\n").split("\n")  # as Python counts them
     for _ in range(MAX_MAGICS):
         try:
             with warnings.catch_warnings():
@@ -81,9 +85,10 @@ def parse_cell(source: str) -> ast.Module:
                 return ast.parse("\n".join(lines))
         except SyntaxError as error:
             # inside a text in quotes a line may begin with % and is no magic: only where Python stumbles is it one
-            if error.lineno is None or not re.match(r"[ \t]*[%!?]", lines[error.lineno - 1 : error.lineno][0]):
-                raise Unreadable(f"the cell is not Python (line {error.lineno}: {error.msg})") from None
-            lines[error.lineno - 1] = ""
+            line = error.lineno or 0
+            if not 0 < line <= len(lines) or not _FOR_IPYTHON.match(lines[line - 1]):
+                raise Unreadable(f"the cell is not Python (line {line}: {error.msg})") from None
+            lines[line - 1] = ""
         except (ValueError, RecursionError, MemoryError):
             raise Unreadable(
                 "the cell is not Python that can be read: too deeply nested, or strange characters"
@@ -91,52 +96,96 @@ def parse_cell(source: str) -> ast.Module:
     raise Unreadable(f"the cell has more than {MAX_MAGICS} lines that are not Python")
 
 
+@dataclass(frozen=True)
+class Check:
+    """A call `….check("id", answer)` in a cell. `challenge` is its id in capital letters; `answer` is the value handed
+    in (`...` where there is none), or the NotStatic that says why it cannot be read."""
+
+    challenge: str
+    answer: Any
+
+
+@dataclass(frozen=True)
+class CellRead:
+    """What a cell answers: its calls of `check`, in order, and the last value of the name `answer` (`...` where the
+    cell does not set it, a NotStatic where it is not plain data)."""
+
+    checks: tuple[Check, ...]
+    answer: Any
+
+
+def read_cell(source: str) -> CellRead:
+    """Read a cell. Raises Unreadable."""
+    reader = _Reader()
+    checks: list[Check] = []
+    for statement in parse_cell(source).body:
+        at_once = isinstance(statement, ast.Expr | ast.Assign | ast.AnnAssign)
+        if not at_once:  # an `if` or a `try` may set the name that it then checks
+            _assign(statement, reader)
+        checks += [check for call in _calls(statement) if (check := _read_check(call, reader)) is not None]
+        if at_once:
+            _assign(statement, reader)
+    return CellRead(tuple(checks), _attempt(reader, ast.Name("answer")) if "answer" in reader.names else ...)
+
+
 def answer_in(source: str, challenge_id: str) -> Any:
-    """The value that a cell hands to `check(challenge_id, …)`; without such a call, the last `answer = …`.
+    """The value that a cell hands to its last `check(challenge_id, …)`; without such a call, the last `answer = …`.
 
     Returns `...` where the cell holds neither. Raises NotStatic or Unreadable.
     """
-    tree = parse_cell(source)
-    reader = _Reader()
-    for statement in tree.body:
-        call = _check_call(statement, challenge_id)
-        if call is not None:
-            return reader.value(call)
-        _assign(statement, reader)
-    return reader.value(ast.Name("answer")) if "answer" in reader.names else ...
+    cell = read_cell(source)
+    given = [check.answer for check in cell.checks if check.challenge == challenge_id.upper()]
+    value = given[-1] if given else cell.answer
+    if isinstance(value, NotStatic):
+        raise value
+    return value
 
 
 def checked_ids(source: str) -> list[str]:
-    """The challenges that a cell's top-level statements check, in order; [] for a cell that cannot be read."""
+    """The challenges that a cell checks, in order; [] for a cell that cannot be read."""
     try:
-        tree = parse_cell(source)
+        return [check.challenge for check in read_cell(source).checks]
     except Unreadable:
         return []
-    return [found for statement in tree.body if (found := _checked_id(_call_of(statement))) is not None]
 
 
-def _call_of(statement: ast.stmt) -> ast.Call | None:
-    value = statement.value if isinstance(statement, (ast.Expr, ast.Assign)) else None
-    return value if isinstance(value, ast.Call) else None
+_LATER = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
-def _checked_id(call: ast.Call | None) -> str | None:
-    """The id in `….check("id", …)`; None for any other call."""
-    if call is None or not call.args or not isinstance(call.args[0], ast.Constant):
+def _calls(statement: ast.stmt) -> Iterator[ast.Call]:
+    """The calls of something named `check` in a statement, in the order of the text, wherever they stand in it: also
+    `print(sl.check(…))` is one. What a lambda or a comprehension calls has no one value and is left out."""
+    waiting: list[ast.AST] = [statement]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.Call):
+            name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+            if name == "check":
+                yield node
+        if not isinstance(node, _LATER):
+            waiting.extend(reversed(list(ast.iter_child_nodes(node))))
+
+
+def _read_check(call: ast.Call, reader: _Reader) -> Check | None:
+    """The call's id and answer, by place or by keyword, as `sl.check` takes them; None where the id is no text."""
+    named = {k.arg: k.value for k in call.keywords}
+    challenge = call.args[0] if call.args else named.get("challenge_id")
+    answer = call.args[1] if len(call.args) > 1 else named.get("answer", ast.Constant(...))
+    if isinstance(challenge, ast.Constant):  # known also where the cell has used up what may be read
+        id_ = challenge.value
+    else:
+        id_ = _attempt(reader, challenge) if challenge is not None else None
+    if type(id_) is not str:
         return None
-    name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
-    wanted = call.args[0].value
-    return wanted if name == "check" and type(wanted) is str else None
+    return Check(id_.strip().upper(), _attempt(reader, answer))
 
 
-def _check_call(statement: ast.stmt, challenge_id: str) -> ast.expr | None:
-    """The answer's expression where the statement is `….check(challenge_id, <expression>)`."""
-    call = _call_of(statement)
-    if call is None or _checked_id(call) != challenge_id:
-        return None
-    if len(call.args) > 1:
-        return call.args[1]
-    return next((k.value for k in call.keywords if k.arg == "answer"), ast.Constant(...))
+def _attempt(reader: _Reader, expression: ast.expr) -> Any:
+    """The expression's value, or the NotStatic that says why it has none."""
+    try:
+        return reader.value(expression)
+    except NotStatic as reason:
+        return reason
 
 
 def _assign(statement: ast.stmt, reader: _Reader) -> None:
@@ -150,8 +199,32 @@ def _assign(statement: ast.stmt, reader: _Reader) -> None:
         return
     for node in ast.walk(statement):
         changed = _changed_name(node)
-        if changed is not None and (isinstance(node, ast.Name) or changed in reader.names):
-            reader.names[changed] = _Refused(f"`{changed}` is changed in a way that is not plain data")
+        if changed is None:
+            continue
+        bound_again = isinstance(node, ast.Name)
+        for name in [changed] if bound_again else _changed_inside(changed, reader):
+            reader.names[name] = _Refused(f"`{name}` is changed in a way that is not plain data")
+
+
+def _changed_inside(name: str, reader: _Reader) -> list[str]:
+    """The names whose value `name.append(…)` or `name[0] = …` changes: also those that share the list with it."""
+    value = getattr(reader.names.get(name), "value", None)
+    if not isinstance(value, list | tuple | dict | set):
+        return []  # text and numbers cannot be changed
+    return [other for other, bound in reader.names.items() if _share(getattr(bound, "value", None), value)]
+
+
+def _share(one: Any, other: Any) -> bool:
+    """Whether two values are, or have in them, the same list, dict or set."""
+    return not {id(part) for part in _changeable(one)}.isdisjoint(id(part) for part in _changeable(other))
+
+
+def _changeable(value: Any) -> Iterator[Any]:
+    """The lists, dicts and sets of a value, itself included."""
+    if isinstance(value, list | dict | set):
+        yield value
+    for item in value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple) else ():
+        yield from _changeable(item)
 
 
 def _changed_name(node: ast.AST) -> str | None:
@@ -173,13 +246,15 @@ def _freeze(expression: ast.expr, reader: _Reader) -> ast.expr:
         return _Refused(str(reason))
 
 
-def _weight(value: Any) -> int:
-    """Items and characters of a value, every occurrence counted."""
+def _weight(value: Any, depth: int = 0) -> int:
+    """Items and characters of a value, every occurrence counted. Raises NotStatic for deep nesting."""
+    if depth > MAX_DEPTH:
+        raise NotStatic(f"the answer is nested more than {MAX_DEPTH} deep")
     if isinstance(value, str | bytes):
         return 1 + len(value)
     if isinstance(value, dict):
-        return 1 + sum(_weight(k) + _weight(v) for k, v in value.items())
-    return 1 + sum(map(_weight, value)) if isinstance(value, list | tuple | set) else 1
+        return 1 + sum(_weight(k, depth + 1) + _weight(v, depth + 1) for k, v in value.items())
+    return 1 + sum(_weight(item, depth + 1) for item in value) if isinstance(value, list | tuple | set) else 1
 
 
 class _Refused(ast.expr):

@@ -103,7 +103,7 @@ def card(verdict: Verdict) -> Card:
     if challenge.is_prediction:
         points = ""
     elif verdict.state == NOT_ATTEMPTED:
-        points = f", {challenge.points} points to win"
+        points = f", {challenge.points} point{'s' * (challenge.points != 1)} to win"
     paragraphs = []
     if verdict.message:
         paragraphs.append(("" if verdict.state in (NOT_ATTEMPTED, RECORDED) else "What happened", verdict.message))

@@ -23,13 +23,16 @@ from spanlab.course.challenges import find_challenge, name_of
 from spanlab.course.feedback import LOOK, Card, number
 from spanlab.course.grading import Mark, Row
 
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "|", "%")
+_FORMULA = r"=+@\-\uff1d\uff0b\uff0d\uff20"  # also as wide as Chinese characters are
 _UNSEEN = " \u200b\u00a0\ufeff"  # a spreadsheet may skip these before it looks for a formula
+_AT_THE_START = re.compile(rf"(?=[{_UNSEEN}]*[{_FORMULA}|%\t\r\n])")
+_AFTER_A_BREAK = re.compile(rf"([;\t\r\n])(?=[{_UNSEEN}]*[{_FORMULA}])")
 _PAGE = """<!doctype html> <html lang="en"><head><meta charset="utf-8"><meta name="viewport"
 content="width=device-width"> <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src
 'unsafe-inline'"> <title>{title}</title><style> body{{font:16px/1.5 system-ui,sans-serif;max-width:60em;margin:1.5em
 auto;padding:0 1em;color:#1f2328;background:#fff}} table{{border-collapse:collapse;width:100%}} th,td{{padding:.25em
-.6em;text-align:left;border-bottom:1px solid #d0d7de}} td.n,th.n{{text-align:right}}
+.6em;text-align:left;border-bottom:1px solid #d0d7de}} td.n,th.n{{text-align:right;white-space:nowrap}}
+.wide{{overflow-x:auto}} td{{overflow-wrap:break-word}}
 pre{{background:#f6f8fa;padding:.6em;overflow-x:auto;white-space:pre-wrap;overflow-wrap:anywhere}}
 .bar{{background:#e6e8eb;height:.9em;min-width:8em}} .bar div{{background:#2f6f9f;height:100%}}
 bdi{{overflow-wrap:anywhere}} </style></head><body> {body} </body></html>
@@ -37,11 +40,13 @@ bdi{{overflow-wrap:anywhere}} </style></head><body> {body} </body></html>
 
 
 def cell(value: object) -> object:
-    """A value for a CSV. A text that a spreadsheet would run as a formula gets an apostrophe in front."""
+    """A value for a CSV. What a spreadsheet would run as a formula gets an apostrophe in front; also after a semicolon,
+    a tab or a line break, where many a country's spreadsheet begins the next cell."""
     if not isinstance(value, str):
         return value
     text = re.sub(r"[\x00-\x08\x0b\x0c\x0e-\x1f]", "\ufffd", value).encode("utf-8", "replace").decode("utf-8")
-    return "'" + text if text.lstrip(_UNSEEN).startswith(_FORMULA) else text
+    text = _AFTER_A_BREAK.sub(r"\1'", text)
+    return "'" + text if _AT_THE_START.match(text) else text
 
 
 def _csv(lines: list[list[object]]) -> bytes:
@@ -117,9 +122,13 @@ def page_name(row: Row) -> str:
     return f"{plain}-{hashlib.sha256(row.student.encode('utf-8', 'replace')).hexdigest()[:8]}.html"
 
 
+_TURNING = re.compile("[\u202a-\u202e\u2066-\u2069]")
+
+
 def page(title: str, body: str) -> bytes:
-    """An HTML page that loads nothing and runs nothing. `title` is text, `body` is HTML made here."""
-    return _PAGE.format(title=escape(title), body=body).encode("utf-8", "replace")
+    """An HTML page that loads nothing and runs nothing. `title` is text, `body` is HTML made here. Characters that turn
+    the order of letters are shown as such: a name or an answer must not look like another one."""
+    return _TURNING.sub("\ufffd", _PAGE.format(title=escape(title), body=body)).encode("utf-8", "replace")
 
 
 def mark_card(mark: Mark) -> Card:
@@ -178,15 +187,16 @@ def _bar(share: float) -> str:
     return f'<div class="bar" aria-hidden="true"><div style="width:{100 * share:.0f}%"></div></div>'
 
 
-def _table(heads: list[str], lines: list[list[str]], numbers: set[int]) -> str:
-    def line(cells: list[str], tag: str) -> str:
-        return (
-            "<tr>"
-            + "".join(f"<{tag}{' class=n' if i in numbers else ''}>{c}</{tag}>" for i, c in enumerate(cells))
-            + "</tr>"
-        )
+def _table(label: str, heads: list[str], lines: list[list[str]], numbers: set[int]) -> str:
+    """A table that scrolls by itself where the window is narrow, also by keyboard."""
 
-    return "<table>" + line(heads, "th") + "".join(line(cells, "td") for cells in lines) + "</table>"
+    def line(cells: list[str], tag: str) -> str:
+        scope = " scope=col" if tag == "th" else ""
+        parts = (f"<{tag}{scope}{' class=n' if i in numbers else ''}>{c}</{tag}>" for i, c in enumerate(cells))
+        return f"<tr>{''.join(parts)}</tr>"
+
+    table = "<table>" + line(heads, "th") + "".join(line(cells, "td") for cells in lines) + "</table>"
+    return f'<div class="wide" role="group" aria-label="{escape(label)}" tabindex="0">{table}</div>'
 
 
 def _challenge_table(rows: list[Row]) -> str:
@@ -199,7 +209,7 @@ def _challenge_table(rows: list[Row]) -> str:
             str(len(rows) - states[PASSED] - states[PARTIAL] - states[FAILED]), f"{100 * got:.0f} %", _bar(got),
         ])  # fmt: skip
     heads = ["challenge", "passed", "in part", "not yet", "no readable answer", "points earned", "share"]
-    return _table(heads, lines, {1, 2, 3, 4, 5})
+    return _table("challenges", heads, lines, {1, 2, 3, 4, 5})
 
 
 def _criterion_table(rows: list[Row]) -> str:
@@ -217,7 +227,7 @@ def _criterion_table(rows: list[Row]) -> str:
         [escape(key[0]), escape(key[1]), f"{missed[key]} of {judged[key]}", _bar(missed[key] / judged[key])]
         for key in order
     ]
-    return _table(["challenge", "criterion", "missed by", "share"], lines, {2})
+    return _table("criteria", ["challenge", "criterion", "missed by", "share"], lines, {2})
 
 
 def _mistake_table(rows: list[Row]) -> str:
@@ -228,9 +238,8 @@ def _mistake_table(rows: list[Row]) -> str:
         [escape(key[0]), escape(key[1]), str(times)]
         for key, times in sorted(count.items(), key=lambda i: (-i[1], i[0]))[:10]
     ]
-    return (
-        "<h2>Mistakes that were made</h2>" + _table(["challenge", "mistake", "learners"], lines, {2}) if lines else ""
-    )
+    table = _table("mistakes", ["challenge", "mistake", "learners"], lines, {2})
+    return f"<h2>Mistakes that were made</h2>{table}" if lines else ""
 
 
 def _learner_table(rows: list[Row]) -> str:
@@ -243,7 +252,7 @@ def _learner_table(rows: list[Row]) -> str:
         for row in rows
     ]  # fmt: skip
     ids = [escape(id_) for id_ in rows[0].marks]
-    return _table(["learner", "status", *ids, "points", "remarks"], lines, set(range(2, 3 + len(ids))))
+    return _table("learners", ["learner", "status", *ids, "points", "remarks"], lines, set(range(2, 3 + len(ids))))
 
 
 def write_pages(rows: list[Row], folder: Path) -> None:

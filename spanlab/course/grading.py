@@ -13,9 +13,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from spanlab.course.challenge import NOT_ATTEMPTED, UNREADABLE, Challenge, Line, Verdict, judge
+from spanlab.course.answers import Answer, answers_in
+from spanlab.course.challenge import NOT_ATTEMPTED, OWN_FAULT, UNREADABLE, Challenge, Line, Verdict, judge
 from spanlab.course.challenges import challenges_of
-from spanlab.course.submissions import Answer, BadSubmission, Submission, answers_in, sha256
+from spanlab.course.submissions import BadSubmission, Submission, sha256
 
 ROW_STATES = ("ok", "partial", "not_static", "duplicate_answer", "wrong_notebook", "unreadable")
 """ok: every challenge has its answer cell · partial: some cells are gone · not_static: an answer is not plain data ·
@@ -131,6 +132,8 @@ def absorb(row: Row, step: Row | str | Mark) -> None:
     """Bring a step of `mark_submission` into the learner's row."""
     if isinstance(step, Mark):
         row.marks[step.challenge] = step
+        if OWN_FAULT in step.message:
+            row.remarks.append(f"{step.challenge}: the check itself failed, so this mark means nothing")
     elif isinstance(step, Row):
         row.sha256 = step.sha256
         for remark in step.remarks:
@@ -156,6 +159,8 @@ def _note_faults(row: Row, answers: dict[str, Answer], execute: bool) -> None:
             row.worsen("not_static", f"{id_}: {answer.reason}")
         if answer.twice:
             row.worsen("duplicate_answer", f"{id_} is answered more than once; the last answer counts")
+        elif answer.elsewhere:
+            row.worsen("ok", f"{id_} is answered in another cell as well; the challenge's own cell counts")
 
 
 def _mark(challenge: Challenge, answer: Answer, task: Task, content: bytes) -> Mark:
@@ -169,7 +174,10 @@ def _mark(challenge: Challenge, answer: Answer, task: Task, content: bytes) -> M
     value = answer.value
     if answer.status == "not_static":
         if not task.execute:
-            return replace(empty, state="not_static", message=f"The answer is not plain data ({answer.reason}).")
+            why = (
+                f"{answer.reason[0].upper()}{answer.reason[1:]}. Answers are read and not run: write the value itself."
+            )
+            return replace(empty, state="not_static", message=why)
         from spanlab.course.execute import Refused, run_for_answer
 
         try:
@@ -197,5 +205,5 @@ def _counting(own: list[Row]) -> Row:
     fitting = [row for row in own if row.status != "wrong_notebook"] or own[:1]
     best = max(fitting, key=lambda row: (row.points, row.status != "unreadable", row.file))
     if len(fitting) > 1:
-        best.remarks.append(f"more than one notebook was handed in; {best.file!r} counts")
+        best.remarks.append(f"{len(fitting)} notebooks were handed in under this name; {best.file!r} counts")
     return best

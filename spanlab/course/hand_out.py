@@ -1,7 +1,7 @@
 """The hand-out: a zip of the course that learners unpack and open with `course.py`, without the answers.
 
-It holds what a learner needs and nothing else: no solutions, no tests, no history, nobody's progress. The same course
-gives the same bytes.
+It holds what a learner needs and nothing else: no solutions, no tests, no history, nobody's progress and nobody's
+notes. The same course gives the same bytes.
 """
 
 from __future__ import annotations
@@ -10,9 +10,14 @@ import zipfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from spanlab.course.extract import NotStatic, Unreadable, answer_in
-from spanlab.course.notebook_form import challenge_cells, read_notebook
+from spanlab.course.answers import answers_in
+from spanlab.course.challenge import FAILED, PARTIAL, PASSED, RECORDED, UNREADABLE
+from spanlab.course.challenges import all_challenges
+from spanlab.course.feedback import LOOK
+from spanlab.course.notebook_form import read_notebook
+from spanlab.course.outputs import refuse_if_not_writable
 from spanlab.course.places import course_root
+from spanlab.course.submissions import BadSubmission
 
 _TOP = [
     "course.py",
@@ -25,7 +30,10 @@ _TOP = [
     "CHANGELOG.md",
 ]
 _FOLDERS = ("spanlab", "lessons", "labs", "docs", ".devcontainer")
-_LEFT_OUT = ("__pycache__", ".ipynb_checkpoints")
+_OF_LESSONS = (".ipynb", ".png", ".svg")
+"""What a lesson is made of. Whatever else lies beside one is its author's."""
+_LESSONS = ("lessons", "labs")
+_SAID_TO_AN_ANSWER = tuple(LOOK[state][0] for state in (PASSED, PARTIAL, FAILED, UNREADABLE, RECORDED))
 _DATE = (1980, 1, 1, 0, 0, 0)
 
 
@@ -45,7 +53,7 @@ def pack(notebooks: Sequence[Path], output: Path) -> int:
     for path in files:
         if path.suffix == ".ipynb":
             _refuse_answers(path)
-    output.parent.mkdir(parents=True, exist_ok=True)
+    refuse_if_not_writable([output])
     with zipfile.ZipFile(output, "w", zipfile.ZIP_DEFLATED) as archive:
         for path in files:
             info = zipfile.ZipInfo(f"spanlab-course/{path.relative_to(root).as_posix()}", _DATE)
@@ -59,16 +67,25 @@ def _files(root: Path) -> Iterator[Path]:
     yield from (root / name for name in _TOP if (root / name).is_file())
     for folder in _FOLDERS:
         for path in sorted((root / folder).rglob("*")):
-            if path.is_file() and not set(path.parts) & set(_LEFT_OUT) and path.suffix != ".pyc":
+            inside = path.relative_to(root / folder).parts
+            hidden = any(part.startswith(".") or part == "__pycache__" for part in inside)
+            strange = path.suffix in (".pyc", ".zip") or (folder in _LESSONS and path.suffix not in _OF_LESSONS)
+            if path.is_file() and not path.is_symlink() and not hidden and not strange:
                 yield path
 
 
 def _refuse_answers(path: Path) -> None:
-    """A lesson that its author has solved must not be handed out."""
-    for challenge, cell in challenge_cells(read_notebook(path)).items():
-        try:
-            blank = answer_in(cell["source"], challenge) is ...
-        except (NotStatic, Unreadable):
-            blank = False
-        if not blank:
+    """What `spanlab grade` would read as an answer must not be handed out, nor what a check said to one."""
+    try:
+        answers = answers_in(path.read_bytes(), all_challenges())
+    except BadSubmission as reason:
+        raise ValueError(f"{path}: {reason}") from None
+    for challenge, answer in answers.items():
+        if answer.status not in ("missing", "open"):
             raise ValueError(f"{path}: challenge {challenge} is answered in it; put back `answer = ...` first")
+    for cell in read_notebook(path)["cells"]:
+        for output in cell.get("outputs", []):
+            said = "".join(output.get("data", {}).get("text/plain", ""))
+            if said.startswith(_SAID_TO_AN_ANSWER):
+                mend = f"spanlab notebook run {path} writes those of the open cells"
+                raise ValueError(f"{path}: its outputs still tell how an answer did ({said[:40]!r}); {mend}")

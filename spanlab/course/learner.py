@@ -15,6 +15,7 @@ from typing import Any, ParamSpec
 from spanlab.course.challenge import (
     FAILED,
     NOT_ATTEMPTED,
+    OWN_FAULT,
     PARTIAL,
     PASSED,
     RECORDED,
@@ -43,10 +44,7 @@ def _calmly(call: Callable[P, Any]) -> Callable[P, Any]:
         try:
             return call(*args, **kwargs)
         except Exception as error:
-            text = (
-                f"sl.{call.__name__} itself failed ({type(error).__name__}: {error}). That is a fault of the "
-                f"course: please report it."
-            )
+            text = f"sl.{call.__name__} itself failed ({type(error).__name__}: {error}). {OWN_FAULT}"
             return says(UNREADABLE, text)
 
     return calm
@@ -177,7 +175,8 @@ class Overview:
 
     _MARKS = ((PASSED, "✔"), (PARTIAL, "◐"), (FAILED, "✘"), (RECORDED, "✎"), (UNREADABLE, "?"))
 
-    def __init__(self, records: dict[str, Record], shown: Iterable[str]) -> None:
+    def __init__(self, records: dict[str, Record], shown: Iterable[str], warning: str = "") -> None:
+        self.warning = warning
         self.rows = [self._row(chapter, records) for chapter in shown]
         self.points = round(sum(row[2] for row in self.rows), 2)
         self.max_points = sum(row[3] for row in self.rows)
@@ -198,7 +197,7 @@ class Overview:
             lines.append(
                 f"{done} {chapter:>2} {title}: {number(points)} of {most}  " + " ".join(f"{m} {i}" for i, m in marks)
             )
-        return "\n".join(lines)
+        return "\n".join([*lines, *([f"About your progress: {self.warning}"] if self.warning else [])])
 
     def html(self) -> str:
         """The table, with a word for every mark."""
@@ -220,9 +219,11 @@ class Overview:
             "<tr><th scope='col'>done</th><th scope='col'>lesson or lab</th><th scope='col'>points</th><th "
             "scope='col'>challenges</th></tr>"
         )
+        warning = f"<p><b>About your progress:</b> {escape(self.warning)}</p>" if self.warning else ""
         return (
             '<div role="status" style="background:#fff;color:#1f2328;padding:.4em .8em;max-width:60em">'
-            f"<p><b>{number(self.points)} of {self.max_points} points</b></p><table>{head}{''.join(rows)}</table></div>"
+            f"<p><b>{number(self.points)} of {self.max_points} points</b></p><table>{head}{''.join(rows)}</table>"
+            f"{warning}</div>"
         )
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, Any]:
@@ -236,10 +237,17 @@ def progress(chapter: str | None = None) -> Overview | Card:
     With a chapter ("1", "B"), that one alone.
     """
     if chapter is None:
-        return Overview(current().records(), chapters())
+        return _overview(chapters())
     wanted = chapter.strip().upper() if type(chapter) is str else ""
     if wanted not in chapters():
         return says(
             UNREADABLE, f'Write the lesson or lab in quotes: sl.progress("1"). There are: {", ".join(chapters())}.'
         )
-    return Overview(current().records(), (wanted,))
+    return _overview((wanted,))
+
+
+def _overview(shown: Iterable[str]) -> Overview:
+    progress_ = current()
+    overview = Overview(progress_.records(), shown, progress_.warning)
+    progress_.warning = ""
+    return overview

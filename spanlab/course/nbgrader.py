@@ -53,6 +53,8 @@ def _cells(cell: Cell, root: Path) -> list[Cell]:
     if challenge is None or challenge.is_prediction:
         return [cell]
     sources = solution_sources(chapter_of(challenge.id), root)
+    if not sources:
+        raise NotebookProblem("this copy of the course was handed out without solutions, and an assignment needs them")
     if challenge.id not in sources:
         raise NotebookProblem(f"solutions/ has no cell {cell_id(challenge.id)!r} for challenge {challenge.id}")
     answer, _, check = sources[challenge.id].rpartition("\n")

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import ast
 import os
+import re
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from spanlab.course.notebook_form import normal, read_notebook, slug_of, write_notebook
+from spanlab.course.notebook_form import NotebookProblem, normal, read_notebook, slug_of, write_notebook
 from spanlab.course.notebook_run import kernel_settings, run_environment
+from spanlab.course.outputs import refuse_if_not_writable
 from spanlab.errors import suggest
 
 
@@ -50,16 +52,25 @@ def read_parameter(text: str, known: dict[str, Any]) -> tuple[str, Any]:
     return name, value
 
 
+def _label(values: dict[str, Any]) -> str:
+    """The values in the name of the copy, in letters that every system takes for a name."""
+    said = "_".join(f"{name}-{value}" for name, value in values.items())
+    return re.sub(r'[\x00-\x1f/\\:*?"<>|]', "-", said)[:100] or "as_it_is"
+
+
 def run_with(notebook: Path, parameters: Sequence[str], output: Path | None) -> Path:
     """Run a copy of the notebook with these parameters and return where it was written. Raises ValueError."""
-    known = parameters_of(notebook)
+    try:
+        known = parameters_of(notebook)
+    except NotebookProblem as problem:
+        raise ValueError(str(problem)) from None
     if not known:
         raise ValueError(f"{notebook}: no cell is tagged `parameters`, so there is nothing to vary")
     values = dict(read_parameter(text, known) for text in parameters)
-    label = "_".join(f"{name}-{value}" for name, value in values.items()).replace("/", "-") or "as_it_is"
-    target = output or Path(f"{notebook.stem}_{label}.ipynb")
+    target = output or Path(f"{notebook.stem}_{_label(values)}.ipynb")
     if target.resolve() == notebook.resolve():
         raise ValueError("-o names the notebook itself; choose another file")
+    refuse_if_not_writable([target])
     import papermill
 
     with tempfile.TemporaryDirectory() as scratch:

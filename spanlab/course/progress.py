@@ -11,7 +11,9 @@ spare and renaming it. Records only ever grow and merging them takes the better 
 times; nothing is locked and nothing is lost. A session file is removed when it is old and the main file already holds
 it.
 
-A file that cannot be read is set aside under another name, said so once, and never stops a lesson.
+A file that cannot be read is set aside under another name, said so once, and never stops a lesson. A file that a newer
+course wrote is not damaged: it stays as it is, and what is done here waits in this session's file until the newer
+course folds it in.
 """
 
 from __future__ import annotations
@@ -100,8 +102,13 @@ def progress_file() -> Path:
     return default_folder() / "progress.json"
 
 
+class _Newer(Exception):
+    """The file is of a version that this course does not know."""
+
+
 def _parse(content: bytes) -> Records:
-    """The records of a file. Raises ValueError for anything that is not one of ours."""
+    """The records of a file. Raises ValueError for anything that is not one of ours, _Newer for one of a newer
+    course."""
     data = json.loads(content)
     if (
         not isinstance(data, dict)
@@ -110,7 +117,7 @@ def _parse(content: bytes) -> Records:
     ):
         raise ValueError("not a progress file")
     if data["version"] > VERSION:
-        raise ValueError("written by a newer course")
+        raise _Newer
     return {str(id_): _record(item) for id_, item in data["challenges"].items()}
 
 
@@ -162,6 +169,7 @@ class Progress:
         self._session = f"session-{os.getpid()}-{uuid.uuid4().hex[:8]}.json"
         self._pid = os.getpid()
         self._own: Records = {}
+        self._told_of_newer = False
 
     @property
     def main_file(self) -> Path:
@@ -211,6 +219,8 @@ class Progress:
         files = self._session_files()
         sessions = [(path, self._read(path)) for path in files]
         main = self._read(self.main_file)
+        if main is _OF_A_NEWER_COURSE:
+            return
         total = main
         for _, records in sessions:
             total = merge(total, records)
@@ -235,6 +245,14 @@ class Progress:
             return {}
         try:
             return _parse(content)
+        except _Newer:
+            if not self._told_of_newer:
+                self._told_of_newer = True
+                self.warning = (
+                    f"{path.name} was written by a newer version of the course, so what it holds is not seen here. "
+                    f"Close this notebook and open it with the newer course; nothing is lost."
+                )
+            return _OF_A_NEWER_COURSE
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError) as error:
             return self._set_aside(path, error)
 
@@ -249,6 +267,7 @@ class Progress:
         return {}
 
 
+_OF_A_NEWER_COURSE: Records = {}
 _OPEN: dict[Path, Progress] = {}
 
 

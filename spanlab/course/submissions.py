@@ -1,49 +1,53 @@
 """What learners hand in: notebooks in a folder or a zip, each read with distrust and never run.
 
-A class hands in whatever its system makes of it: one file a learner, one folder a learner, a zip of either, a zip
-inside a zip's folder. The first part of the path names the learner. Zips are read in memory and nothing of them is
-ever written to disk, so a name like `../../x` is only a name.
+A class hands in whatever its system makes of it: one file a learner, one folder a learner, a zip of either, a zip of
+zips. The first part of the path names the learner. Zips are read in memory and nothing of them is ever written to
+disk, so a name like `../../x` is only a name.
 """
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
-import json
+import io
 import re
+import unicodedata
 import zipfile
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-
-from spanlab.course.challenge import Challenge
-from spanlab.course.challenges import all_challenges, challenges_of
-from spanlab.course.extract import NotStatic, Unreadable, answer_in, checked_ids
-from spanlab.course.kinds import is_open
-from spanlab.course.places import cell_id, chapter_of
 
 MAX_NOTEBOOK = 20_000_000
-MAX_CELLS = 2_000
 MAX_SUBMISSIONS = 5_000
+MAX_INNER_ZIP = 100_000_000
+"""Bytes of a zip that lies in a zip."""
+MAX_UNPACKED = 1_000_000_000
+"""Bytes of all the zips in one zip: a zip may swell a thousandfold when it is unpacked."""
 
 
-class BadSubmission(Exception):
+_DAMAGED = "?"
+"""Stands for the files of a zip that cannot be opened. No zip has a file of this name, so reading it fails as well."""
+_ENDING = re.compile(r"\.ipynb(\.txt|\.json)?$", re.IGNORECASE)  # some browsers add another ending
+
+
+class BadSubmission(ValueError):
     """A file that cannot be marked at all; `str()` says why."""
 
 
 @dataclass(frozen=True)
 class Submission:
-    """One learner's notebooks. `member` is the name inside the zip `path`, or "" for a file of its own."""
+    """One learner's notebook: a file, or where `members` is not empty, the file of that name in the zip `path`; a
+    second name is that of a file in the zip which the first one is."""
 
     student: str
     path: Path
-    member: str = ""
+    members: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
         """The file's name, for reports."""
-        return re.split(r"[/\\]", self.member)[-1] if self.member else self.path.name
+        inside = [name for name in self.members if name != _DAMAGED]
+        return re.split(r"[/\\]", inside[-1])[-1] if inside else self.path.name
 
     def content(self) -> bytes:
         """The file's bytes, at most 20 MB. Raises BadSubmission."""
@@ -53,206 +57,159 @@ class Submission:
             raise
         except Exception as error:  # damaged archives fail in more ways than zipfile names
             raise BadSubmission(f"the file cannot be read ({error})") from None
-        self._bound(len(content))  # the size in a zip's directory may be a lie
+        _bound(len(content), MAX_NOTEBOOK)  # the size in a zip's directory may be a lie
         return content
 
     def _read(self) -> bytes:
-        if not self.member:
-            self._bound(self.path.stat().st_size)
+        if not self.members:
+            _bound(self.path.stat().st_size, MAX_NOTEBOOK)
             return self.path.read_bytes()
-        with zipfile.ZipFile(self.path) as archive:
-            self._bound(archive.getinfo(self.member).file_size)
-            with archive.open(self.member) as file:
-                return file.read(MAX_NOTEBOOK + 1)
-
-    def _bound(self, size: int) -> None:
-        if size > MAX_NOTEBOOK:
-            most = f"{MAX_NOTEBOOK / 1e6:.0f} MB are the most that is read"
-            raise BadSubmission(f"the file has {size / 1e6:,.0f} MB; {most}")
+        *zips, name = self.members
+        with contextlib.ExitStack() as opened:
+            archive = opened.enter_context(zipfile.ZipFile(self.path))
+            for inner in zips:
+                archive = opened.enter_context(zipfile.ZipFile(io.BytesIO(_member(archive, inner, MAX_INNER_ZIP))))
+            return _member(archive, name, MAX_NOTEBOOK)
 
 
-def find_submissions(place: Path) -> list[Submission]:
-    """Every notebook handed in under a folder, or in a zip, in the order of learners' names.
+def _member(archive: zipfile.ZipFile, name: str, most: int) -> bytes:
+    """A file of a zip; never more of it than one byte above `most` is unpacked. Raises BadSubmission."""
+    _bound(archive.getinfo(name).file_size, most)
+    with archive.open(name) as file:
+        content = file.read(most + 1)
+    _bound(len(content), most)
+    return content
+
+
+def _bound(size: int, most: int) -> None:
+    if size > most:
+        raise BadSubmission(f"the file has {size / 1e6:,.0f} MB; {most / 1e6:.0f} MB are the most that is read")
+
+
+# ---- finding them --------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _File:
+    """A file that was handed in: the folders that it lies in and its name, where a zip counts as a folder of its name,
+    and where to read it."""
+
+    parts: tuple[str, ...]
+    path: Path
+    members: tuple[str, ...] = ()
+
+    @property
+    def is_notebook(self) -> bool:
+        return bool(_ENDING.search(self.parts[-1])) or self.parts[-1] == _DAMAGED
+
+
+def find_submissions(place: Path, besides: Iterable[Path] = ()) -> list[Submission]:
+    """Every notebook handed in under a folder, or in a zip, in the order of learners' names. A learner who handed in
+    files and no notebook has one of the files here, to be refused with a reason. What lies in `besides` (files and
+    folders that marking itself writes) was not handed in.
 
     Raises FileNotFoundError where there is nothing of the name, ValueError where it holds no notebook.
     """
     if not place.exists():
         raise FileNotFoundError(f"{place}: there is no such folder or zip")
-    if place.is_file():
-        found = list(_in_zip(place, "")) if place.suffix.lower() == ".zip" else [Submission(place.stem, place)]
+    if place.is_dir():
+        files = list(_in_folder(place, [path.resolve() for path in besides]))
+    elif place.suffix.lower() == ".zip":
+        files = list(_in_zip(place, ()))
     else:
-        found = list(_in_folder(place))
-    if not found:
+        files = [_File((f"{place.stem}.ipynb",), place)]
+    if not any(file.is_notebook for file in files):
         raise ValueError(f"{place} holds no notebook (.ipynb) and no zip with one")
+    found = _submissions(_under_the_first_fork(files))
     if len(found) > MAX_SUBMISSIONS:
         raise ValueError(f"{place} holds more than {MAX_SUBMISSIONS:,} notebooks; mark it in parts")
-    return sorted(found, key=lambda s: (s.student.casefold(), s.student, s.member or s.path.as_posix()))
+    return sorted(found, key=lambda s: (s.student.casefold(), s.student, s.path.as_posix(), s.members))
 
 
-def _in_folder(folder: Path) -> Iterator[Submission]:
+def _under_the_first_fork(files: list[_File]) -> list[_File]:
+    """The files without a folder that all of them lie in, where there are folders below it. Who zips the folder
+    `class` hands on `class/ann/…`, `class/bob/…`, and no learner is called class."""
+    while len({file.parts[0] for file in files}) == 1 and all(len(file.parts) > 2 for file in files):
+        if len({file.parts[1] for file in files}) == 1 and all(len(file.parts) == 3 for file in files):
+            break  # one learner's only folder
+        files = [_File(file.parts[1:], file.path, file.members) for file in files]
+    return files
+
+
+def _submissions(files: list[_File]) -> list[Submission]:
+    """A submission for each notebook, and one for each learner's folder that has none."""
+    found: list[Submission] = []
+    others: dict[str, Submission] = {}
+    for file in files:
+        student = _student(file.parts[0] if len(file.parts) > 1 else _ENDING.sub("", file.parts[0]))
+        submission = Submission(student, file.path, file.members)
+        if file.is_notebook:
+            found.append(submission)
+        elif len(file.parts) > 1:
+            others.setdefault(student, submission)
+    having = {submission.student for submission in found}
+    return found + [other for student, other in others.items() if student not in having]
+
+
+def _student(name: str) -> str:
+    """A learner's name, in the form in which names are usually typed: some systems store ü as u and two dots."""
+    return unicodedata.normalize("NFC", name)
+
+
+def _in_folder(folder: Path, besides: list[Path]) -> Iterator[_File]:
     for path in sorted(folder.rglob("*")):
         parts = path.relative_to(folder).parts
         if _is_hidden("/".join(parts)):
             continue  # checkpoints and other hidden files
-        if path.is_symlink() or not path.resolve().is_relative_to(folder.resolve()):
+        real = path.resolve()
+        if path.is_symlink() or not real.is_relative_to(folder.resolve()) or not path.is_file():
             continue  # links could lead out of the folder, or to another learner's work
-        student = parts[0] if len(parts) > 1 else path.stem
-        if path.suffix.lower() == ".ipynb" and path.is_file():
-            yield Submission(student, path)
-        elif path.suffix.lower() == ".zip" and path.is_file():
-            yield from _in_zip(path, student)
+        if any(real.is_relative_to(other) for other in besides):
+            continue
+        if path.suffix.lower() == ".zip":
+            yield from _in_zip(path, (*parts[:-1], path.stem))
+        else:
+            yield _File(parts, path)
 
 
-def _in_zip(path: Path, student: str) -> Iterator[Submission]:
+def _in_zip(path: Path, folders: tuple[str, ...]) -> Iterator[_File]:
+    """The files in a zip and in the zips in it."""
+    left = MAX_UNPACKED
     try:
         with zipfile.ZipFile(path) as archive:
-            names = sorted(info.filename for info in archive.infolist() if not info.is_dir())
+            for name, parts in _listing(archive):
+                if not name.lower().endswith(".zip"):
+                    yield _File((*folders, *parts), path, (name,))
+                    continue
+                below = (*folders, *parts[:-1], parts[-1][:-4])
+                try:
+                    content = _member(archive, name, min(MAX_INNER_ZIP, left))
+                    left -= len(content)
+                    with zipfile.ZipFile(io.BytesIO(content)) as inner:
+                        yield from [_File((*below, *p), path, (name, n)) for n, p in _listing(inner)]
+                except Exception:
+                    yield _File((*below, _DAMAGED), path, (name, _DAMAGED))
     except Exception:  # a zip can be damaged in more ways than zipfile names
-        yield Submission(student or path.stem, path, "?")
-        return
-    books = [name for name in names if name.lower().endswith(".ipynb") and not _is_hidden(name)]
-    for name in books[: MAX_SUBMISSIONS + 1]:
+        yield _File((*(folders or (path.stem,)), _DAMAGED), path, (_DAMAGED,))
+
+
+def _listing(archive: zipfile.ZipFile) -> list[tuple[str, list[str]]]:
+    """The files of a zip that are not hidden, in order: the name to open each by, and its parts."""
+    found = []
+    for info in archive.infolist():
+        name = info.filename
+        if not info.flag_bits & 0x800:  # not said to be UTF-8, and often is: Macs do not say so
+            with contextlib.suppress(UnicodeError):
+                name = name.encode("cp437").decode("utf-8")
         parts = [part for part in re.split(r"[/\\]", name) if part not in ("", ".", "..")]
-        inside = (parts[0] if len(parts) > 1 else Path(parts[-1]).stem) if parts else "?"
-        yield Submission(student or inside, path, name)
+        if parts and not info.is_dir() and not _is_hidden(name):
+            found.append((info.filename, parts))
+    return sorted(found)
 
 
 def _is_hidden(name: str) -> bool:
     parts = [part for part in re.split(r"[/\\]", name) if part not in (".", "..")]
     return any(part.startswith(".") or part == "__MACOSX" for part in parts)
-
-
-# ---- reading a notebook --------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Answer:
-    """What a notebook answers to one challenge.
-
-    `status` is "found", "open" (the stub is still there), "missing" (no such cell), "not_static" or "unreadable";
-    `reason` explains the last two. `source` is the cell's text; `twice` says that several answers stood in the
-    notebook.
-    """
-
-    status: str
-    value: Any = ...
-    reason: str = ""
-    source: str = ""
-    twice: bool = False
-
-
-def code_cells(content: bytes) -> list[dict[str, Any]]:
-    """The code cells of a submitted notebook: {"id", "challenge", "source"}, all of them strings. Raises
-    BadSubmission."""
-    try:
-        notebook = json.loads(content)
-    except (ValueError, RecursionError, MemoryError) as error:
-        raise BadSubmission(f"this is not a notebook ({type(error).__name__}: {str(error)[:80]})") from None
-    cells = notebook.get("cells") if isinstance(notebook, dict) else None
-    if not isinstance(cells, list) or notebook.get("nbformat") != 4:
-        raise BadSubmission("this is not a notebook of format 4")
-    if len(cells) > MAX_CELLS:
-        raise BadSubmission(f"the notebook has {len(cells):,} cells; {MAX_CELLS:,} are the most that is read")
-    return [_code_cell(cell) for cell in cells if isinstance(cell, dict) and cell.get("cell_type") == "code"]
-
-
-def _code_cell(cell: dict[str, Any]) -> dict[str, Any]:
-    metadata = cell.get("metadata")
-    own = metadata.get("spanlab") if isinstance(metadata, dict) else None
-    challenge = own.get("challenge") if isinstance(own, dict) else None
-    source = cell.get("source", "")
-    if isinstance(source, list):
-        source = "".join(line for line in source if isinstance(line, str))
-    return {
-        "id": cell.get("id") if isinstance(cell.get("id"), str) else "",
-        "challenge": challenge if isinstance(challenge, str) else "",
-        "source": source if isinstance(source, str) else "",
-    }
-
-
-def answers_in(content: bytes, challenges: tuple[Challenge, ...]) -> dict[str, Answer]:
-    """What a notebook answers to each of these challenges. Raises BadSubmission where it cannot be read at all."""
-    cells = code_cells(content)
-    checks = [checked_ids(cell["source"]) if "check" in cell["source"] else [] for cell in cells]
-    found: dict[str, Answer] = {}
-    for challenge in challenges:
-        own = {challenge.id, cell_id(challenge.id)}
-        claimed = [cell["source"] for cell in cells if {cell["challenge"], cell["id"]} & own]
-        calling = [cell["source"] for cell, ids in zip(cells, checks, strict=True) if challenge.id in ids]
-        first = _best(claimed, challenge.id)
-        found[challenge.id] = first if first.status == "found" else _better(first, _best(calling, challenge.id))
-    return found
-
-
-_RANK = ("missing", "open", "unreadable", "not_static", "found")
-
-
-def _better(first: Answer, second: Answer) -> Answer:
-    return second if _RANK.index(second.status) > _RANK.index(first.status) else first
-
-
-def _best(sources: list[str], challenge_id: str) -> Answer:
-    """Of several cells for one challenge, the last one with an answer that can be read."""
-    best = Answer("missing")
-    values: list[str] = []
-    for source in sources:
-        answer = _read(source, challenge_id)
-        if answer.status == "found":
-            values.append(repr(answer.value))
-        if _RANK.index(answer.status) >= _RANK.index(best.status):
-            best = answer
-    return Answer(best.status, best.value, best.reason, best.source, twice=len(set(values)) > 1)
-
-
-def _read(source: str, challenge_id: str) -> Answer:
-    try:
-        value = answer_in(source, challenge_id)
-    except NotStatic as reason:
-        return Answer("not_static", reason=str(reason), source=source)
-    except Unreadable as reason:
-        return Answer("unreadable", reason=str(reason), source=source)
-    return Answer("open" if is_open(value) else "found", value, source=source)
-
-
-def chapter_in(content: bytes) -> str | None:
-    """The lesson or lab that most of a notebook's challenge cells belong to; None where it has none."""
-    known = {cell_id(c.id): c.id for c in all_challenges()} | {c.id: c.id for c in all_challenges()}
-    count: Counter[str] = Counter()
-    for cell in code_cells(content):
-        ids = {known[k] for k in (cell["id"], cell["challenge"]) if k in known}
-        if not ids and "check" in cell["source"]:
-            ids = {known[k] for k in checked_ids(cell["source"]) if k in known}
-        count.update({chapter_of(i) for i in ids})
-    return min(count, key=lambda chapter: (-count[chapter], chapter)) if count else None
-
-
-def chapter_of_class(submissions: list[Submission]) -> str:
-    """The lesson or lab that most of the learners handed in. Raises ValueError where nobody's notebook has a
-    challenge."""
-    count: Counter[str] = Counter()
-    for submission in submissions:
-        try:
-            count.update(filter(None, [chapter_in(submission.content())]))
-        except BadSubmission:
-            continue
-    if not count:
-        raise ValueError("no notebook of a lesson or lab is among the submissions; --lesson says which one to mark")
-    return min(count, key=lambda chapter: (-count[chapter], chapter))
-
-
-def chapter_named(name: str) -> str:
-    """The chapter that a person means by "1", "lesson 1", "01_address", "lab_a", "labs/a_flash_sale.ipynb".
-
-    Raises ValueError with the known ones.
-    """
-    from spanlab.course.challenges import chapters
-
-    word = Path(name).stem.lower().removeprefix("lesson").removeprefix("lab").strip(" _-")
-    first = re.split(r"[_\W]", word)[0] if word else ""
-    chapter = str(int(first)) if first.isdigit() else first.upper()
-    if chapter not in chapters() or not challenges_of(chapter):
-        raise ValueError(f"--lesson {name!r} is none that has challenges; there are: {', '.join(chapters())}")
-    return chapter
 
 
 def sha256(content: bytes) -> str:

@@ -112,7 +112,7 @@ class _Crew:
         context = multiprocessing.get_context("spawn")
         ours, theirs = context.Pipe()
         process = context.Process(target=work, args=(theirs,), daemon=True)
-        with _one_thread_each():
+        with _surroundings(_FOR_WORKERS):
             process.start()
         theirs.close()
         return _Worker(process, ours)
@@ -163,7 +163,7 @@ class _Crew:
         if task is None and worker.ready:
             return
         if task is None:
-            raise RuntimeError("a process that marks could not start; `spanlab doctor` may say why")
+            raise ChildProcessError("a process that marks could not start; `spanlab doctor` may say why")
         row = self._row(worker)
         out_of_time = time.monotonic() > worker.task_ends
         left = [id_ for id_ in row.marks if id_ not in task.done]
@@ -189,18 +189,23 @@ class _Crew:
                 worker.process.join()
 
 
+_FOR_WORKERS = {
+    "PYTHONSAFEPATH": "1",  # Python would look for its own modules among the files that were handed in
+    "PYTHONHASHSEED": "0",  # a set is written in the same order by every worker
+    "OPENBLAS_NUM_THREADS": "1",  # on many cores, numpy's threads would eat the memory limit
+}
+
+
 @contextlib.contextmanager
-def _one_thread_each() -> Iterator[None]:
-    """Processes started meanwhile compute with one thread: on many cores, numpy's own would eat their memory limit."""
-    before = os.environ.get("OPENBLAS_NUM_THREADS")
-    os.environ["OPENBLAS_NUM_THREADS"] = "1"
+def _surroundings(settings: dict[str, str]) -> Iterator[None]:
+    """Processes started meanwhile have these environment variables."""
+    before = dict(os.environ)
+    os.environ.update(settings)
     try:
         yield
     finally:
-        if before is None:
-            del os.environ["OPENBLAS_NUM_THREADS"]
-        else:
-            os.environ["OPENBLAS_NUM_THREADS"] = before
+        os.environ.clear()
+        os.environ.update(before)
 
 
 def default_jobs() -> int:

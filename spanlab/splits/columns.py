@@ -23,7 +23,6 @@ LawOf = Callable[[str], Key]
 """The law of another column of the table, by name."""
 
 
-
 def filled_by_schema(table: Table, column: Column, sequences: dict[str, Sequence], law_of: LawOf) -> Key:
     """The law of a column that the workload does not name. ValueError where the schema does not say it either."""
     if column.generated is not None:

@@ -6,7 +6,13 @@ from pathlib import Path
 
 SETUP = """
 import spanlab as sl
-from spanlab.panels import compare, cuts, heat, key_line, latency, panel, stairs
+from spanlab.panels import compare, cuts, heat, index_sizes, key_line, latency, panel, plans, reads, shelf, stairs
+
+purchases = sl.data("shop_flat").into()
+purchases.apply_ddl("CREATE INDEX ByTime ON Purchases (BoughtAt)")
+since = {"d": sl.data.day(90)}
+QUERY = "SELECT Total FROM Purchases@{{FORCE_INDEX={}}} WHERE BoughtAt >= @d"
+two_plans = {name: purchases.explain(QUERY.format(name), since) for name in ("_BASE_TABLE", "ByTime")}
 """
 LOOK_ALIKES = ["hits_by_ulid", "hits_by_uuid1", "hits_by_uuid", "hits_by_sequence"]
 PICTURES = {
@@ -21,6 +27,10 @@ PICTURES = {
     "heat_uuid": 'heat("hits_by_uuid")',
     "riddle_p4": 'heat("p4")',
     "riddles": 'heat(["p1", "p2", "p3", "p4", "p5"])',
+    "shelf": 'shelf(["cascade", "separate"])',
+    "reads": "reads(two_plans)",
+    "plans": "plans(two_plans)",
+    "index_sizes": "index_sizes(purchases)",
 }
 MOVES = {
     "1A": ["nodes=30", "nodes=300", 'key="uuid4"', 'key="uuid4", nodes=4', "offered=1_500", "offered=1_900"],
@@ -34,6 +44,17 @@ MOVES = {
         'workload="hot_row"',
         'workload="hits_with_index"',
         'workload="hits_by_user", minutes=30',
+    ],
+    "6A": ['layout="separate"', "ratio=2.5", "index=True", 'layout="in", purchases=0'],
+    "7A": ["matched=20_000", "asked=0", "index=4", "index=-1"],
+    "7B": ['led="time"', 'led="shards"', "even=3", "even=3, nodes=20"],
+    "8A": ["percent=50", "offered=100_000", 'offered=100_000, due="ahead(1209600)"', 'form="plain"'],
+    "8B": ["shards=8", 'shards=16, read="day"', "shards=16, offered=30_000"],
+    "9A": [
+        'index="(BoughtAt)"',
+        'query="newest", index="(BoughtAt DESC)"',
+        'query="join", family=False',
+        'query="prefix", index="(BoughtAt)"',
     ],
     "A": ["nodes=60", 'key="uuid4", minute=13', 'key="uuid4", points=220', 'key="(shard(44), now)", points=220'],
     "B": ["shards=16", 'shards=16, reference="id"', "shards=16, offered=50_000"],
