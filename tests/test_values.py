@@ -19,6 +19,7 @@ from spanlab.values import (
     coerce,
     compare,
     encode_key,
+    keys_encoder,
     round_numeric,
     size_in_bytes,
     text_of,
@@ -180,6 +181,25 @@ def test_order_of_encoded_keys_is_the_order_of_keys(
         wanted = wanted or (-1 if desc else 1) * smaller(a, b)
     one, other = encode_key(left, types, descs), encode_key(right, types, descs)
     assert (one > other) - (one < other) == wanted
+
+
+@given(keys(), st.booleans())
+@example(([STRING, STRING], [False, True], ["a\x00", "b"], [None, "c"]), False)
+@example(([], [], [], []), False)
+def test_many_keys_are_encoded_as_each_by_itself(
+    case: tuple[list[Type], list[bool], list[object], list[object]], one_alone: bool
+) -> None:
+    types, descs, left, right = case
+    some = [left] if one_alone else [left, right, left]
+    encoded = keys_encoder(tuple(types), tuple(descs))(some)
+    assert encoded == [encode_key(key, types, descs) for key in some]
+
+
+def test_of_many_keys_the_wrong_one_is_named() -> None:
+    encode = keys_encoder((INT64, STRING), (False, False))
+    assert encode([]) == []
+    with pytest.raises(ValueError, match="5 is of type INT64; a column of type STRING"):
+        encode([(1, "a"), (2, 5)])
 
 
 @given(keys(), st.integers(0, 4))

@@ -101,13 +101,11 @@ class Journal:
         rows.put_new(keys, stored)
 
     def _put_new_entries(self, index: StoredIndex, keys: list[bytes], rows: list[Row]) -> None:
-        entry_keys = [index.key_of(row, key) for row, key in zip(rows, keys, strict=True)]
-        if None in entry_keys:
-            kept = [n for n, key in enumerate(entry_keys) if key is not None]
+        if index.needed:
+            kept = [n for n, row in enumerate(rows) if index.holds(row)]
             keys, rows = [keys[n] for n in kept], [rows[n] for n in kept]
-        present = [key for key in entry_keys if key is not None]
-        self.mutations += len(present)
-        self._put_all(index.entries, present, keys, rows)
+        self.mutations += len(rows)
+        self._put_all(index.entries, index.keys_of(rows, keys), keys, rows)
 
     def _put_entry(self, index: StoredIndex, key: bytes, base_key: bytes, row: Row) -> None:
         self._check_key_size(index.entries, key, row)

@@ -34,7 +34,7 @@ import numpy as np
 from sortedcontainers import SortedList
 
 from spanlab.sql.expressions import Vector
-from spanlab.values import key_encoder
+from spanlab.values import key_encoder, keys_encoder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -81,7 +81,8 @@ class Rows(ABC):
         self.key_positions = tuple(self.position(part.column) for part in self.key)
         self.key_values = picker(self.key_positions)
         self.descs = tuple(part.desc for part in self.key)
-        self.encode = key_encoder(tuple(self.types[number] for number in self.key_positions), self.descs)
+        key_types = tuple(self.types[number] for number in self.key_positions)
+        self.encode, self.encode_all = key_encoder(key_types, self.descs), keys_encoder(key_types, self.descs)
         self.version = 0
         self._stored: dict[bytes, Any] = {}
         self._keys: SortedList = SortedList()
@@ -221,7 +222,7 @@ class Rows(ABC):
 
     def numbers(self, keys: Iterable[Sequence[object]]) -> np.ndarray:
         """The row number of each whole key, -1 where there is no such row."""
-        encoded = [self.encode(key) for key in keys]
+        encoded = self.encode_all(list(keys))
         if self._numbers is None and len(encoded) * _REBUILD_SHARE < len(self):
             ordered = self.keys()
             found = [ordered.bisect_left(key) if key in self._stored else -1 for key in encoded]

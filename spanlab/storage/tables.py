@@ -11,8 +11,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from spanlab.storage.rows import Entries, Row, TableRows, picker
+from spanlab.values import keys_encoder
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from sqlglot import exp
 
     from spanlab.catalog import Column, ForeignKey, Index, Table
@@ -35,6 +38,8 @@ class StoredIndex:
         own_key = self.key_positions[: len(self.index.key)]
         self.unique_values = picker(own_key)
         self._key_values = picker(self.key_positions)
+        own_types = tuple(self.entries.types[position] for position in self.entries.key_positions[: len(own_key)])
+        self._encode_own = keys_encoder(own_types, self.entries.descs[: len(own_key)])
         self._ends_with_base_key = self.key_positions[len(own_key) :] == base.key_positions and (
             self.entries.descs[len(own_key) :] == base.descs
         )
@@ -49,12 +54,22 @@ class StoredIndex:
 
     def key_of(self, row: Row, base_key: bytes) -> bytes | None:
         """The encoded key of the entry for a base row, None where the index leaves the row out."""
-        for position in self.needed:
-            if row[position] is None:
-                return None
+        if not self.holds(row):
+            return None
         if self._ends_with_base_key:
             return self.entries.encode(self.unique_values(row)) + base_key
         return self.entries.encode(self._key_values(row))
+
+    def keys_of(self, rows: Sequence[Row], base_keys: Sequence[bytes]) -> list[bytes]:
+        """The encoded keys of the entries for many base rows, none of which the index leaves out."""
+        if not self._ends_with_base_key:
+            return self.entries.encode_all(list(map(self._key_values, rows)))
+        own = self._encode_own(list(map(self.unique_values, rows)))
+        return [key + base_key for key, base_key in zip(own, base_keys, strict=True)]
+
+    def holds(self, row: Row) -> bool:
+        """Whether a base row has an entry."""
+        return all(row[position] is not None for position in self.needed)
 
 
 @dataclass(frozen=True)

@@ -67,7 +67,7 @@ class Transaction(Journal):
     ) -> list[bytes]:
         """Write new rows given column by column; the encoded keys of the rows."""
         new = self.maker.complete(table, positions, values, count)
-        keys = [table.rows.encode(key) for key in map(table.rows.key_values, new)]
+        keys = table.rows.encode_all(list(map(table.rows.key_values, new)))
         self._all_free(table, keys, new)
         if table.parent_must_exist:
             self._parents_exist(table, new)

@@ -13,13 +13,13 @@ nanoseconds in Spanner.
 
 from spanlab.values.coercing import coerce
 from spanlab.values.fitting import INT64_MAX, INT64_MIN, check_value, round_numeric, to_float32
-from spanlab.values.order import compare, encode_key, key_encoder, sort_keys
+from spanlab.values.order import compare, encode_key, key_encoder, keys_encoder, sort_keys
 from spanlab.values.sizes import size_in_bytes
 from spanlab.values.text import DEFAULT_TIME_ZONE, text_of, time_zone, timestamp_text, value_from_text
 from spanlab.values.types import CELL_MAX_BYTES, SCALAR_TYPES, STRING_MAX_CHARACTERS, Type
 
 __all__ = [
     "CELL_MAX_BYTES", "DEFAULT_TIME_ZONE", "INT64_MAX", "INT64_MIN", "SCALAR_TYPES", "STRING_MAX_CHARACTERS", "Type",
-    "check_value", "coerce", "compare", "encode_key", "key_encoder", "round_numeric", "size_in_bytes", "sort_keys",
-    "text_of", "time_zone", "timestamp_text", "to_float32", "value_from_text",
+    "check_value", "coerce", "compare", "encode_key", "key_encoder", "keys_encoder", "round_numeric", "size_in_bytes",
+    "sort_keys", "text_of", "time_zone", "timestamp_text", "to_float32", "value_from_text",
 ]  # fmt: skip

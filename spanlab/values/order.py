@@ -15,7 +15,7 @@ from spanlab.values.types import Type
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-_NULL, _VALUE = b"\x00", b"\x01"
+_NULL, _VALUE, _END = b"\x00", b"\x01", b"\x00\x00"
 _COMPLEMENT = bytes(255 - byte for byte in range(256))
 _UNIX_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -47,7 +47,7 @@ def _encode_numeric(value: object) -> bytes:
 
 def _encode_bytes(value: object) -> bytes:
     # the end is two zero bytes; a zero byte inside becomes 00 FF: greater than the end, smaller than any other byte
-    return _VALUE + cast(bytes, value).replace(b"\x00", b"\x00\xff") + b"\x00\x00"
+    return _VALUE + cast(bytes, value).replace(b"\x00", b"\x00\xff") + _END
 
 
 def _encode_string(value: object) -> bytes:
@@ -102,6 +102,36 @@ def key_encoder(types: tuple[Type, ...], descs: tuple[bool, ...]) -> Callable[[S
         return key
 
     return encode
+
+
+@lru_cache(maxsize=4096)
+def keys_encoder(
+    types: tuple[Type, ...], descs: tuple[bool, ...]
+) -> Callable[[Sequence[Sequence[object]]], list[bytes]]:
+    """As `key_encoder`, for many whole keys at once: part by part, which takes a fraction of the time."""
+    one = key_encoder(types, descs)
+    parts = tuple(zip(map(_encoder, types), descs, strict=True))
+
+    def encode(keys: Sequence[Sequence[object]]) -> list[bytes]:
+        try:
+            encoded = [
+                _encoded_part(encoder, desc, values)
+                for (encoder, desc), values in zip(parts, zip(*keys, strict=True), strict=True)
+            ]
+        except (TypeError, ValueError, AttributeError, OverflowError, struct.error, InvalidOperation):
+            return [one(key) for key in keys]  # says which value is wrong
+        return encoded[0] if len(encoded) == 1 else list(map(b"".join, zip(*encoded, strict=True)))
+
+    return encode if types else lambda keys: [b""] * len(keys)
+
+
+def _encoded_part(encoder: Callable[[object], bytes], desc: bool, values: Sequence[object]) -> list[bytes]:
+    """One part of many keys."""
+    if encoder is _encode_string and None not in values and "\x00" not in "".join(cast("Sequence[str]", values)):
+        encoded = [_VALUE + cast(str, value).encode() + _END for value in values]
+    else:
+        encoded = [_NULL if value is None else encoder(value) for value in values]
+    return [part.translate(_COMPLEMENT) for part in encoded] if desc else encoded
 
 
 def encode_key(values: Sequence[object], types: Sequence[Type], descs: Sequence[bool] | None = None) -> bytes:
