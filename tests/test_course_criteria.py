@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import pytest
 
+from spanlab import splits
 from spanlab.course.challenge import Criterion
-from spanlab.course.criteria import Design, HandedQuery, back_joins, distributed, parameters, scan_uses
+from spanlab.course.criteria import Design, HandedQuery, back_joins, distributed, kept, parameters, scan_uses
 from spanlab.errors import SchemaError
 from spanlab.query import Database
 from spanlab.schema import Schema
+from spanlab.splits import simulate
 
 LOANS = (
     "CREATE TABLE Loans (LoanId STRING(9) NOT NULL, Customer STRING(9), State STRING(9), Amount INT64) "
@@ -104,3 +106,25 @@ def test_parameters_wants_each_and_no_text(sql: str, share: float, said: str) ->
 
 def test_parameters_names_all_that_are_missing() -> None:
     assert seen(parameters(20, ["from_id", "to_id"], "no id"), handed(ONE)) == (0.0, "not in it: @from_id, @to_id")
+
+
+def test_the_same_design_in_other_words_is_measured_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    simulated, filled = [], []
+
+    def counting(schema: Schema, *arguments: object, **named: object) -> object:
+        simulated.append(schema)
+        return simulate(schema, *arguments, **named)  # type: ignore[arg-type]
+
+    @kept
+    def fill(schema: Schema) -> Database:
+        filled.append(schema)
+        return loans(schema)
+
+    monkeypatch.setattr(splits, "simulate", counting)
+    other_words = LOANS.replace("CREATE TABLE", "create  table").replace(", Amount INT64", ",\n  Amount INT64 -- own\n")
+    for text in (LOANS, other_words, LOANS.replace("Amount INT64", "Amount NUMERIC")):
+        seen_as = Design(text, "Loans", writes_per_second=11, values={"LoanId": "uuid4"}, nodes=1, rows=fill)
+        assert seen_as.summary["offered"] == pytest.approx(11, rel=0.2)
+        seen_as.summary.clear()  # nobody else's summary
+        assert len(seen_as.ask("SELECT LoanId FROM Loans").rows) == 40
+    assert len(simulated) == len(filled) == 2

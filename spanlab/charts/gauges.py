@@ -79,7 +79,7 @@ def gauge_bars(name: str, rows: int, *, width: int = 330, calm: str = BLUE) -> o
     import altair as alt
 
     data = alt.NamedData(name)
-    y = alt.Y("name:N", sort=None, title=None, axis=alt.Axis(labelLimit=260, ticks=False, domain=False))
+    y = alt.Y("name:N", sort=None, title=None, axis=alt.Axis(labelLimit=260, ticks=False, domain=False, offset=4))
     scale = alt.Scale(domain=[0, 1], nice=False)
     x, whole = alt.X("part:Q", scale=scale, axis=None), alt.X("whole:Q", scale=scale, axis=None)
     back = alt.Chart(data).mark_bar(color=PALE, aria=False, height=20).encode(y=y, x=whole)

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from spanlab.course.challenge import Challenge, Criterion, Outcome, WrongAnswer
-from spanlab.course.criteria import Design, Refused, committed, key_of, number_is, p99
+from spanlab.course.criteria import Design, Refused, committed, kept, key_of, number_is, p99
 from spanlab.course.kinds import Choice, Fields, Number, OneOf, ddl
 from spanlab.errors import SchemaError
 
@@ -214,6 +214,7 @@ def _counted_by_the_shop(design: Design) -> bool:
 _ROWS, _NOON, _TENTH = 2_048, datetime(2026, 11, 27, 12, tzinfo=UTC), timedelta(milliseconds=100)
 
 
+@kept
 def _some_orders(schema: Schema) -> Database:
     """Orders of the first 102 seconds of a sale: two in each tenth of a second, all of different shoppers."""
     from spanlab.farmhash import bit_reverse

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 
 from spanlab.catalog import Column
 from spanlab.course.challenge import Challenge, Criterion, Outcome, WrongAnswer
-from spanlab.course.criteria import Design, HandedQuery, Refused, committed, has_columns, key_of, p99, scanned
+from spanlab.course.criteria import Design, HandedQuery, Refused, committed, has_columns, kept, key_of, p99, scanned
 from spanlab.course.criteria.unusual import with_sampled_laws
 from spanlab.course.kinds import Choice, Fields, Number, OneOf, ddl, sql
 from spanlab.errors import ConstraintError, SchemaError, SpanlabError
@@ -139,7 +139,7 @@ picture = Challenge(
 # ------------------------------------------------------------------------- B.2: shards that keep the business id
 
 _MOST_SHARDS, _EVEN, _SHARD_LIKE = 32, 1.5, 999
-_A_DAY, _SOME_DAYS, _ALL = 1_000, 6, slice(None)
+_A_DAY, _SOME_DAYS, _ALL = 1_000, 6, (0, 30_000)
 """A design is tried with six days of the ledger: enough for its shards and its report, and quick."""
 _ONE_EACH = 0.9 * _A_DAY * _SOME_DAYS
 """More values than this are one for each entry."""
@@ -160,29 +160,31 @@ def _entries() -> list[dict[str, Any]]:
     return entries
 
 
-def _days_around(day: int) -> slice:
+def _days_around(day: int) -> tuple[int, int]:
     """The entries of six days, of which this one is in the middle if there are so many before it."""
     first = max(0, day - _SOME_DAYS // 2)
-    return slice(first * _A_DAY, (first + _SOME_DAYS) * _A_DAY)
+    return first * _A_DAY, (first + _SOME_DAYS) * _A_DAY
 
 
-def _loaded(table: str, names: Mapping[str, str], part: slice = _ALL) -> Callable[[Schema], Database]:
-    """Makes a database in which `table` has the entries of the ledger, or a part; `names` are its names of the
-    columns."""
+@kept
+def _with_entries(schema: Schema, table: str, names: tuple[tuple[str, str], ...], part: tuple[int, int]) -> Database:
+    """A database in which `table` has these entries of the ledger; `names` are its columns and the ledger's."""
+    from spanlab.query import Database
+    from spanlab.storage.fitting import fitted_columns
 
-    def make(schema: Schema) -> Database:
-        from spanlab.query import Database
-        from spanlab.storage.fitting import fitted_columns
+    entries = _entries()[slice(*part)]
+    columns = {own: [entry[name] for entry in entries] for own, name in names}
+    database = Database(schema)
+    for stored in database.tables_in_loading_order():
+        if stored.name.casefold() == table.casefold():
+            database.load_columns(stored.name, fitted_columns(stored, columns))
+    return database
 
-        entries = _entries()[part]
-        columns = {new: [entry[old] for entry in entries] for old, new in names.items()}
-        database = Database(schema)
-        for stored in database.tables_in_loading_order():
-            if stored.name.casefold() == table.casefold():
-                database.load_columns(stored.name, fitted_columns(stored, columns))
-        return database
 
-    return make
+def _loaded(table: str, renamed: Mapping[str, str], part: tuple[int, int] = _ALL) -> Callable[[Schema], Database]:
+    """Makes a database in which `table` has entries of the ledger; `renamed` are its names of the ledger's columns."""
+    names = tuple((own, name) for name, own in renamed.items())
+    return lambda schema: _with_entries(schema, table, names, part)
 
 
 def _ledger_design(answer: str, seed: int) -> Design | Refused:

@@ -13,6 +13,7 @@ from spanlab.course.criteria import (
     HandedQuery,
     committed,
     has_columns,
+    kept,
     key_of,
     p99,
     parameters,
@@ -58,6 +59,7 @@ _LATEST = "SELECT SeenAt, Device FROM Logins WHERE UserId=@u ORDER BY SeenAt DES
 _DEVICES = "pick(phone:.4, tablet:.3, laptop:.2, tv:.1)"
 
 
+@kept
 def _with_log_ins(schema: Schema) -> Database:
     """4,000 log-ins of 100 users, ten minutes apart, in whatever Logins the schema has."""
     from spanlab.query import Database, data

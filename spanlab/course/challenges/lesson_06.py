@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from spanlab.catalog import Column, Interleave, Table
 from spanlab.course.challenge import Challenge, Criterion, Outcome, WrongAnswer
-from spanlab.course.criteria import Design, committed
+from spanlab.course.criteria import Design, committed, kept
 from spanlab.course.kinds import Choice, Fields, OneOf, Ordering, ddl
 from spanlab.errors import ConstraintError, SchemaError, SpanlabError
 
@@ -196,7 +196,7 @@ class Purchases:
             values={"ShopperId": "ids(100000)", "Total": "const(10)", **self._from_outside()},
             nodes=10,
             seed=self.seed,
-            rows=self.filled,
+            rows=lambda schema: _shelf(schema, self.of_one),
             params=self.params,
         )
         if self._has_a_default_of_its_own(design):
@@ -280,19 +280,10 @@ class Purchases:
                 return False
         return False
 
-    def filled(self, schema: Schema) -> Database:
-        """Thirty shoppers and their purchases, of which the DDL must make the ids."""
-        rows = self.of_one * _SHOPPER_COUNT
-        columns: dict[str, Sequence[object]] = {
-            "ShopperId": [_shopper(number % _SHOPPER_COUNT) for number in range(rows)],
-            "Total": [Decimal(10 + number // _SHOPPER_COUNT % _GROUPS_OF_TOTALS) for number in range(rows)],
-        }
-        return _loaded(schema, {"purchases": columns})
-
     @cached_property
     def after_delete(self) -> int:
         """How many purchases of the shopper are left when the shopper is deleted. ConstraintError where it may not."""
-        database = self.filled(self.design.schema)
+        database = _filled(self.design.schema, self.of_one)
         database.commit([("delete", "Shoppers", {"keys": [[self.params["s"]]]})])
         return sum(row["ShopperId"] == self.params["s"] for row in database.rows(self.table.name))
 
@@ -307,6 +298,19 @@ class Purchases:
         )
         place = stored.position("PurchaseId")
         return [row[place] for row in stored.rows.values()]
+
+
+def _filled(schema: Schema, of_one: int) -> Database:
+    """Thirty shoppers, and so many purchases of each, of which the DDL must make the ids."""
+    rows = of_one * _SHOPPER_COUNT
+    columns: dict[str, Sequence[object]] = {
+        "ShopperId": [_shopper(number % _SHOPPER_COUNT) for number in range(rows)],
+        "Total": [Decimal(10 + number // _SHOPPER_COUNT % _GROUPS_OF_TOTALS) for number in range(rows)],
+    }
+    return _loaded(schema, {"purchases": columns})
+
+
+_shelf = kept(_filled)
 
 
 @cache

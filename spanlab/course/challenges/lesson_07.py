@@ -9,9 +9,9 @@ from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
 from spanlab.course.challenge import Challenge, Criterion, Outcome, WrongAnswer
-from spanlab.course.criteria import Design, Refused, parameters
+from spanlab.course.criteria import Design, Refused, kept, parameters
 from spanlab.course.kinds import Choice, Fields, Kind, MultiChoice, Number, WrongKind, ddl, sql
-from spanlab.errors import QueryError, SchemaError
+from spanlab.errors import ConstraintError, QueryError, SchemaError
 
 if TYPE_CHECKING:
     from spanlab.catalog import Index
@@ -240,7 +240,7 @@ count_fetches = Challenge(
 
 # -------------------------------------------------------------------------------------- 7.3 Serve it from the index
 
-_SHOPPERS, _EACH = 100, 20
+_SHOPPERS, _EACH = 50, 20
 _OLD = "PurchasesByShopper"
 _FLAT = f"""CREATE TABLE Purchases (
   PurchaseId STRING(36) NOT NULL,
@@ -257,7 +257,7 @@ _BYTES_AT_MOST = int(1.25 * _REFERENCE_BYTES)
 
 @cache
 def _purchases() -> dict[str, list[object]]:
-    """The 2,000 purchases of the first 100 shoppers of the shop, column by column; each receipt has 80 letters."""
+    """The 1,000 purchases of the first 50 shoppers of the shop, column by column; each receipt has 80 letters."""
     from spanlab.query import data
 
     rows = [row for number, row in enumerate(data("shop").rows("Purchases")) if number % 1_000 < _SHOPPERS]
@@ -265,6 +265,7 @@ def _purchases() -> dict[str, list[object]]:
     return {**columns, "Receipt": [f"{number:080d}" for number in range(len(rows))]}
 
 
+@kept
 def _filled(schema: Schema, *tables: str) -> Database:
     """A database of the schema with these tables filled, as far as they have the columns."""
     from spanlab.query import Database, data
@@ -305,9 +306,18 @@ class Served:
         self.params = _asked_for(seed)
 
     @cached_property
+    def _rows(self) -> Database | ConstraintError:
+        try:
+            return _filled(self.schema, "Purchases")
+        except ConstraintError as error:
+            return error
+
+    @property
     def database(self) -> Database:
         """ConstraintError where an index refuses a row."""
-        return _filled(self.schema, "Purchases")
+        if isinstance(self._rows, ConstraintError):
+            raise self._rows
+        return self._rows
 
     @cached_property
     def result(self) -> Result:

@@ -7,10 +7,11 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from functools import cache, cached_property
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from spanlab.course.challenge import Challenge, Criterion, Outcome, WrongAnswer
-from spanlab.course.criteria import Design, back_joins, each_item, scanned, sorts
+from spanlab.course.criteria import Design, back_joins, each_item, kept, scanned, sorts
 from spanlab.course.kinds import Choice, Fields, ListOf, Number, OneOf, ddl, sql
 from spanlab.errors import QueryError
 
@@ -207,9 +208,12 @@ def _filled(schema: Schema) -> Database:
     return database
 
 
+_shop = kept(_filled)
+
+
 def _newest(answer: str, seed: int) -> Design:
     return Design(
-        answer, "Purchases", given=_shop_ddl(), writes_per_second=50, values={}, nodes=1, seed=seed, rows=_filled
+        answer, "Purchases", given=_shop_ddl(), writes_per_second=50, values={}, nodes=1, seed=seed, rows=_shop
     )
 
 
@@ -374,23 +378,26 @@ class Since:
         return self.result
 
     @cached_property
-    def asked_for(self) -> Counter[str]:
-        """The rows of the result, cut down to the three columns that are asked for, in whatever order they stand."""
-        return Counter(repr(_three(row)) for row in self.result.rows)
+    def asked_for(self) -> list[tuple[datetime, str, Any]]:
+        """BoughtAt, Status and Total of its rows, in whatever order the columns stand; [] where one is not there."""
+        rows = self.result.rows
+        places = _three_of(rows[0]) if rows else None
+        return list(map(itemgetter(*places), rows)) if places else []
 
     @property
     def complete(self) -> bool:
         """Whether its rows have the three columns."""
-        return bool(self.result.rows) and all(_three(row) for row in self.result.rows[:1])
+        return bool(self.asked_for)
 
     @cached_property
     def right(self) -> bool:
         """Whether it returns the purchases since the day; without a parameter, since whatever day its text names."""
         if not self.complete:
             return False
-        first = self.day if self.names else min(_three(row)[0] for row in self.result.rows)
-        wanted = Counter(repr(row) for row in _purchases() if row[0] >= first)
-        return len(wanted) < len(_purchases()) and self.asked_for == wanted
+        first = self.day if self.names else min(at for at, _, _ in self.asked_for)
+        wanted = [row for row in _purchases() if row[0] >= first]
+        alike = len(wanted) == len(self.asked_for) < len(_purchases())
+        return alike and Counter(wanted) == Counter(self.asked_for)
 
     @cached_property
     def read(self) -> list[str]:
@@ -406,14 +413,14 @@ class Since:
         return bool(scans) and all(node.target == _FULL for node in scans)
 
 
-def _three(row: Sequence[Any]) -> tuple[Any, ...]:
-    """BoughtAt, Status and Total of a row, told by their types; () where one of them is not there."""
+def _three_of(row: Sequence[Any]) -> tuple[int, int, int] | None:
+    """The places of BoughtAt, Status and Total in a row, told by their values; None where one of them is not there."""
     from decimal import Decimal
 
-    found = [[value for value in row if isinstance(value, kind)] for kind in (datetime, Decimal)]
-    status = [value for value in row if value in ("OPEN", "DONE")]
-    whole = found[0] and found[1] and status
-    return (found[0][0], status[0], found[1][0]) if whole else ()
+    times = [place for place, value in enumerate(row) if isinstance(value, datetime)]
+    states = [place for place, value in enumerate(row) if value in ("OPEN", "DONE")]
+    totals = [place for place, value in enumerate(row) if isinstance(value, Decimal)]
+    return (times[0], states[0], totals[0]) if times and states and totals else None
 
 
 def _certainly(query: Since) -> Outcome:
@@ -548,18 +555,18 @@ covered = Challenge(
 
 
 def _latest(query: Since) -> datetime:
-    return max(_three(row)[0] for row in query.result.rows)
+    return max(at for at, _, _ in query.asked_for)
 
 
 def _that_moment(query: Since) -> bool:
     """Whether all its rows are of the moment that was asked for."""
-    return {_three(row)[0] for row in query.result.rows} == {query.day}
+    return {at for at, _, _ in query.asked_for} == {query.day}
 
 
 def _lost_only(query: Since, moment: datetime) -> bool:
     """Whether nothing but the purchases of that one moment is missing."""
-    lost = Counter(repr(row) for row in _purchases() if row[0] >= moment) - query.asked_for
-    return lost.total() > 0 and all(repr(moment) in text for text in lost)
+    lost = Counter(row for row in _purchases() if row[0] >= moment) - Counter(query.asked_for)
+    return lost.total() > 0 and all(at == moment for at, _, _ in lost)
 
 
 # ------------------------------------------------------------------------------------ 9.5 One plan for everyone

@@ -5,8 +5,9 @@ What costs time (the simulation, the rows, the queries) is done when a criterion
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import cached_property
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache, wraps
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 from spanlab.catalog import Table
@@ -59,11 +60,9 @@ class Design:
     @cached_property
     def summary(self) -> dict[str, Any]:
         """What the simulator makes of it: `run.summary()` of the last minute."""
-        from spanlab.splits import Workload, simulate
-
-        load = Workload(self.table.name, writes_per_second=self.writes_per_second, values=self.values)
-        run = simulate(
-            self.schema,
+        load = (self.table.name, self.writes_per_second, tuple(self.values.items()))
+        return _simulated(
+            _Written(self.schema.to_ddl(), self.schema),
             load,
             nodes=self.nodes,
             minutes=self.minutes,
@@ -71,8 +70,7 @@ class Design:
             start=self.start,
             presplit=self.presplit,
             seed=self.seed,
-        )
-        return dict(run.summary())
+        ).copy()
 
     @cached_property
     def database(self) -> Database:
@@ -108,6 +106,39 @@ class Design:
             and column.identity is None
             and not column.auto_increment
         ]
+
+
+@dataclass(frozen=True)
+class _Written:
+    """A schema, known by its canonical DDL: a class hands in the same few designs, in other words and other orders."""
+
+    ddl: str
+    schema: Schema = field(compare=False)
+
+
+@lru_cache(maxsize=256)
+def _simulated(written: _Written, load: tuple[str, int, tuple[tuple[str, str], ...]], **how: Any) -> dict[str, Any]:
+    """What the simulator makes of a design; each design is run once."""
+    from spanlab.splits import Workload, simulate
+
+    table, writes_per_second, values = load
+    workload = Workload(table, writes_per_second=writes_per_second, values=dict(values))
+    return dict(simulate(written.schema, workload, **how).summary())
+
+
+def kept(fill: Callable[..., Database]) -> Callable[..., Database]:
+    """For a function that makes a database of a schema, and of more arguments: each is filled once, and the last
+    sixteen are kept. Whoever looks at one may read it, and must not write to it."""
+
+    @lru_cache(maxsize=16)
+    def filled(written: _Written, arguments: tuple[Hashable, ...]) -> Database:
+        return fill(written.schema, *arguments)
+
+    @wraps(fill)
+    def of_schema(schema: Schema, *arguments: Hashable) -> Database:
+        return filled(_Written(schema.to_ddl(), schema), arguments)
+
+    return of_schema
 
 
 class Refused:
