@@ -14,7 +14,7 @@ from __future__ import annotations
 import importlib
 import sys
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _HOME = {
     "spanlab.errors": ("SpanlabError", "SchemaError", "QueryError", "UnsupportedError", "ConstraintError"),
