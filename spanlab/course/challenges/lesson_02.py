@@ -10,7 +10,7 @@ from functools import cache
 from spanlab.catalog import Column
 from spanlab.course.challenge import Challenge, Criterion, Outcome, WrongAnswer
 from spanlab.course.criteria import Design, Refused, committed, hottest, key_of, number_is, p99
-from spanlab.course.criteria.unusual import changes_tables, sampled_law, with_sampled_laws
+from spanlab.course.criteria.unusual import changes_tables, with_sampled_laws
 from spanlab.course.kinds import MultiChoice, Number, ddl
 from spanlab.errors import SchemaError
 
@@ -161,7 +161,6 @@ reverse_it = Challenge(
 _COLUMN_IN_DEFAULT, _NO_SUCH_KIND = "cannot read a column", "There is no sequence kind"
 _WHICH_KIND, _NO_SEQUENCE = "Which kind of sequence", re.compile(r"There is no sequence (\w[\w.]*)\.(?:\s|$)")
 _KIND = "ALTER DATABASE db SET OPTIONS (default_sequence_kind = 'bit_reversed_positive')"
-_NEXT_VALUE = re.compile(r"GET_NEXT_SEQUENCE_VALUE\s*\(\s*SEQUENCE\s+[\w.`]+\s*\)", re.IGNORECASE)
 
 
 class SignUps(Design):
@@ -178,8 +177,6 @@ class SignUps(Design):
         super().__init__(answer, "Members", writes_per_second=9_000, values=values, nodes=8, seed=seed, given=given)
         self.lacks, self.unfilled_by_ddl = lacks, self.unfilled()
         self.values |= dict.fromkeys(self.unfilled_by_ddl, "seq")
-        if (column := _id_column(self)) and _counts_and_computes(column):
-            self.values[column.name] = sampled_law(self, column.name, _some_members(), "JoinedAt") or "seq"
         with_sampled_laws(self, _some_members(), "JoinedAt")
 
 
@@ -189,14 +186,6 @@ def _some_members() -> dict[str, list[object]]:
     start = datetime(2026, 1, 1, tzinfo=UTC)
     times: list[object] = [start + timedelta(seconds=n / 9_000) for n in range(2_000)]
     return {"JoinedAt": times, "Email": [f"member{n}@example.com" for n in range(2_000)]}
-
-
-def _counts_and_computes(column: Column) -> bool:
-    """Whether a default takes the value of a sequence and makes another one of it."""
-    default = column.default or ""
-    return bool(_NEXT_VALUE.search(default)) and not re.fullmatch(
-        r"[(\s]*" + _NEXT_VALUE.pattern + r"[)\s]*", default, re.I
-    )
 
 
 def _sign_ups(answer: str, seed: int) -> SignUps | Refused:
@@ -346,7 +335,7 @@ sign_ups = Challenge(
                 "MemberId INT64 NOT NULL DEFAULT (BIT_REVERSE(GET_NEXT_SEQUENCE_VALUE(SEQUENCE MemberIds), TRUE))"
             ),
             "The values of a sequence are reversed already. Reversed once more they are 1, 2, 3 … again.",
-            _has_id(lambda column: "BIT_REVERSE" in (column.default or "").upper() and _counts_and_computes(column)),
+            _has_id(lambda column: "BIT_REVERSE" in (column.default or "").upper()),
         ),
         WrongAnswer(
             _members("OldId INT64 NOT NULL, MemberId INT64 NOT NULL AS (BIT_REVERSE(OldId, TRUE)) STORED"),
