@@ -156,6 +156,17 @@ def test_pack_leaves_answers_tests_and_progress_out(course: Path) -> None:
     assert (course / "out" / "hand out.zip").read_bytes() == first
 
 
+def test_pack_goes_by_the_lesson_that_is_named(
+    course: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    monkeypatch.chdir(elsewhere)
+    assert main(["pack"]) == 2
+    assert main(["pack", str(course / "lessons" / "01_address.ipynb"), "-o", "h.zip"]) == 0
+    with zipfile.ZipFile(elsewhere / "h.zip") as archive:
+        assert "spanlab-course/lessons/01_address.ipynb" in archive.namelist()
+
+
 def test_pack_leaves_out_what_its_author_keeps_beside_the_lessons(course: Path) -> None:
     for name in ("lessons/notes.txt", "lessons/.draft.ipynb", "labs/old.zip", "spanlab/.x", "spanlab/b.pyc"):
         (course / name).write_text("answer = 4")

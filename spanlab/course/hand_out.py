@@ -42,10 +42,10 @@ def pack(notebooks: Sequence[Path], output: Path) -> int:
 
     Raises ValueError outside a course copy, for a notebook of elsewhere, and where a notebook still holds answers.
     """
-    root = course_root()
-    if root is None:
-        raise ValueError("this is not inside a copy of the course; change into its folder first")
     chosen = [path.resolve() for path in notebooks]
+    root = course_root(chosen[0].parent if chosen else None)
+    if root is None:
+        raise ValueError("this is not inside a copy of the course; change into its folder, or name a lesson in it")
     for path in chosen:
         if path.parent not in (root / "lessons", root / "labs") or not path.is_file():
             raise ValueError(f"{path}: this is not a lesson or lab of the course in {root}")
