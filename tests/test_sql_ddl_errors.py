@@ -28,6 +28,15 @@ def marked(error: SchemaError) -> str:
 
 # each case: the text, what is marked, a part of the message, a part of the hint
 CASES = [
+    # keys
+    ("CREATE INDEX I ON T (MOD(A, 8), B)", "(", "columns, not expressions", "AS (MOD(…)) STORED"),
+    ("CREATE TABLE T (A INT64) PRIMARY KEY (B, LOWER(A))", "(", "columns, not expressions", "AS (LOWER(…)) STORED"),
+    (
+        "CREATE TABLE T (A INT64) PRIMARY KEY (A), INTERLEAVE IN PARENT P, ON DELETE CASCADE",
+        ",",
+        "no comma stands before it",
+        "… ON DELETE CASCADE",
+    ),
     # types of other databases
     ("CREATE TABLE T (A VARCHAR(10))", "VARCHAR", "no type VARCHAR", "STRING(10)"),
     ("CREATE TABLE T (A text)", "text", "no type text", "STRING(MAX)"),

@@ -123,6 +123,11 @@ def _check_filter(table: Table, index: Index) -> None:
             )
 
 
+def _begin_with(parent: Table) -> str:
+    key = ", ".join(f"{part.column}{' DESC' * part.desc}" for part in parent.key)
+    return f"begin the index key with columns like ({key}), or leave out INTERLEAVE IN"
+
+
 @breaks("SPL311")
 def _check_interleave(objects: Objects, table: Table, index: Index) -> None:
     """The index key begins with the whole key of the table it is interleaved in; names may differ (facts.md 4.2.10)."""
@@ -134,7 +139,7 @@ def _check_interleave(objects: Objects, table: Table, index: Index) -> None:
                 f"({', '.join(part.column for part in parent.key)}).",
                 parent.name,
                 "table",
-                hint="leave out INTERLEAVE IN, or begin the index key with these columns",
+                hint=_begin_with(parent),
             )
         _check_same(table, index, parent, index.key[position], wanted)
 
@@ -154,7 +159,7 @@ def _check_same(table: Table, index: Index, parent: Table, own: KeyPart, wanted:
                 f"({here}) than {parent.name}.{theirs.name} ({there}).",
                 mine.name,
                 "key",
-                hint="NULL_FILTERED" if what == "nullability" and theirs.not_null else "leave out INTERLEAVE IN",
+                hint="NULL_FILTERED" if what == "nullability" and theirs.not_null else _begin_with(parent),
             )
 
 

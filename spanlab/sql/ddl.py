@@ -410,6 +410,8 @@ def _left_over(read: Reader) -> None:
         raise read.error("A semicolon is missing before this statement.", word, f"; {word.text} …")
     if word.key == ")":
         raise read.error("This parenthesis closes nothing.", word)
+    if word.key == "," and read.ahead(1) == "ON":
+        raise read.error("ON DELETE belongs to INTERLEAVE: no comma stands before it.", word, "… ON DELETE CASCADE")
     raise read.error(f"The statement should end here, but {word.text} follows.", word, _TOO_LATE.get(word.key, ""))
 
 

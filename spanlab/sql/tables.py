@@ -15,6 +15,9 @@ def key(read: Reader) -> tuple[KeyPart, ...]:
 def key_part(read: Reader) -> KeyPart:
     """column [ASC | DESC]."""
     name = read.name("the name of a column", "key")
+    if read.at("("):
+        made = f"a generated column, such as C INT64 AS ({name}(…)) STORED, and C in the key"
+        raise read.error("A key holds columns, not expressions.", None, made)
     if read.accept("ASC"):
         return KeyPart(name)
     desc = read.accept("DESC")
