@@ -61,6 +61,15 @@ def test_a_file_that_is_not_there_is_one_sentence_and_exit_code_2(capsys) -> Non
     assert said.err.startswith("spanlab: nowhere.sql: no such file")
 
 
+def test_ctrl_c_is_one_sentence_and_exit_code_130(folder: Path, monkeypatch, capsys) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("spanlab.cli.advise.run", interrupted)
+    assert main(["advise", str(folder / "hot.sql")]) == 130
+    assert capsys.readouterr().err == "spanlab: stopped; what was not written yet is not written\n"
+
+
 def test_sarif_names_every_rule_that_a_result_uses(folder: Path, capsys) -> None:
     main(["advise", str(folder / "hot.sql"), "--format", "sarif"])
     [run] = json.loads(capsys.readouterr().out)["runs"]

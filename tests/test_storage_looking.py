@@ -187,6 +187,18 @@ def test_participants_of_a_booking():
     assert participants(after, booking) == 1
 
 
+@pytest.mark.parametrize(("key", "count"), [("S, At", 1), ("P, At", 2)])
+def test_an_entry_lies_with_whoever_has_its_first_value_as_key(key, count):
+    """facts.md 4.2.10: names need not agree, so an index can lie in the families of strangers."""
+    schema = Schema.from_ddl(
+        f"""CREATE TABLE Shoppers (S STRING(36) NOT NULL) PRIMARY KEY (S);
+            CREATE TABLE Purchases (S STRING(36) NOT NULL, P STRING(36) NOT NULL, At TIMESTAMP) PRIMARY KEY (S, P),
+              INTERLEAVE IN PARENT Shoppers;
+            CREATE INDEX I ON Purchases ({key}), INTERLEAVE IN Shoppers"""
+    )
+    assert participants(schema, {"Purchases": 1}) == count
+
+
 def test_participants_of_filtered_and_moved_entries():
     schema = Schema.from_ddl(
         """CREATE TABLE Jobs (J INT64, DueAt TIMESTAMP, Kind STRING(9)) PRIMARY KEY (J);

@@ -38,10 +38,16 @@ def run_doctor(asked: argparse.Namespace) -> int:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs one command. Exit codes: 0 all is well, 1 the command found something, 2 it could not do its work."""
+    """Runs one command. Exit codes: 0 all is well, 1 the command found something, 2 it could not do its work, 130
+    it was stopped by Ctrl-C."""
     asked = build_parser().parse_args(arguments)
+    if hasattr(sys.stdout, "reconfigure"):
+        sys.stdout.reconfigure(errors="replace")  # a ? for what the terminal has no letter for, and on it goes
     try:
         code: int = asked.run(asked)
+    except KeyboardInterrupt:
+        print("spanlab: stopped; what was not written yet is not written", file=sys.stderr)
+        return 130
     except (SpanlabError, OSError, ValueError) as error:
         if isinstance(error, BrokenPipeError):
             # whoever read our output closed it (`spanlab advise … | head`): nothing is wrong, nothing more can be said

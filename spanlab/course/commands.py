@@ -39,12 +39,6 @@ def _seed(text: str) -> int:
     return int(text)
 
 
-def _say_anything() -> None:
-    """Print a ? for what the terminal, or the file that output goes to, has no letter for, and go on."""
-    if hasattr(sys.stdout, "reconfigure"):
-        sys.stdout.reconfigure(errors="replace")
-
-
 def run_check(asked: argparse.Namespace) -> int:
     """`spanlab check`: a learner's dry run, by the same means as `grade`."""
     from spanlab.course.answers import chapter_in
@@ -53,7 +47,6 @@ def run_check(asked: argparse.Namespace) -> int:
     from spanlab.course.grading import Task, mark_here
     from spanlab.course.submissions import BadSubmission, Submission
 
-    _say_anything()
     submission = Submission(asked.notebook.stem, asked.notebook)
     if not asked.notebook.is_file():
         raise ValueError(f"{asked.notebook}: there is no such file")
@@ -103,7 +96,6 @@ def run_grade(asked: argparse.Namespace) -> int:
     from spanlab.course.submissions import find_submissions
     from spanlab.course.workers import default_jobs, grade
 
-    _say_anything()
     files = [path for path in (asked.csv, asked.wide, asked.json) if path is not None]
     submissions = find_submissions(asked.place, [*files, *filter(None, [asked.feedback])])
     refuse_if_not_writable(files, asked.feedback)
@@ -219,7 +211,6 @@ def run_report(asked: argparse.Namespace) -> int:
     from spanlab.course.learner import progress
     from spanlab.course.outputs import refuse_if_not_writable
 
-    _say_anything()
     overview = progress()
     if asked.output is None:
         print(overview)

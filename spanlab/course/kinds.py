@@ -197,7 +197,12 @@ class MultiChoice(Kind):
         if type(value) not in (list, tuple, set, frozenset, str):
             raise self.refuse(value)
         one = Choice(self.letters)
-        return tuple(sorted({one.read(item) for item in value}, key=self.letters.index))
+        return tuple(sorted({one.read(item) for item in _in_order(value)}, key=self.letters.index))
+
+
+def _in_order(value: Any) -> list[Any]:
+    """The items; those of a set in an order that does not change from run to run, so that the same one is refused."""
+    return sorted(value, key=repr) if type(value) in (set, frozenset) else list(value)
 
 
 @dataclass(frozen=True)
@@ -235,7 +240,7 @@ class SomeOf(Kind):
         if type(value) not in (list, tuple, set, frozenset):
             raise self.refuse(value)
         one = OneOf(self.words)
-        said = {one.read(item) for item in value}
+        said = {one.read(item) for item in _in_order(value)}
         return tuple(word for word in self.words if word in said)
 
 

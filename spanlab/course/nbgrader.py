@@ -15,8 +15,8 @@ from typing import Any
 
 from spanlab.course.challenges import find_challenge
 from spanlab.course.notebook_form import Cell, Notebook, NotebookProblem, normal, read_notebook, slug_of, write_notebook
-from spanlab.course.places import cell_id, chapter_of, course_root
-from spanlab.course.solutions import solution_sources
+from spanlab.course.places import course_root
+from spanlab.course.solutions import answer_source
 
 _TEST = """\
 from spanlab.course.challenge import judge
@@ -52,12 +52,7 @@ def _cells(cell: Cell, root: Path) -> list[Cell]:
         cell["outputs"], cell["execution_count"] = [], None
     if challenge is None or challenge.is_prediction:
         return [cell]
-    sources = solution_sources(chapter_of(challenge.id), root)
-    if not sources:
-        raise NotebookProblem("this copy of the course was handed out without solutions, and an assignment needs them")
-    if challenge.id not in sources:
-        raise NotebookProblem(f"solutions/ has no cell {cell_id(challenge.id)!r} for challenge {challenge.id}")
-    answer, _, check = sources[challenge.id].rpartition("\n")
+    answer, _, check = answer_source(challenge.id, root).rpartition("\n")
     cell["source"] = f"answer = ...\n### BEGIN SOLUTION\n{answer}\n### END SOLUTION\n{check}"
     cell["metadata"]["nbgrader"] = _metadata(cell["id"], grade=False)
     test: dict[str, Any] = {

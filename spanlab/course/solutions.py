@@ -24,15 +24,22 @@ def solution_sources(chapter: str, root: Path) -> dict[str, str]:
     return {challenge: cell["source"] for challenge, cell in challenge_cells(read_notebook(path)).items()}
 
 
+def answer_source(challenge: str, root: Path) -> str:
+    """The answer cell of `solutions/` for one challenge. Raises NotebookProblem where there is none."""
+    if not (root / "solutions").is_dir():
+        raise NotebookProblem("this copy of the course was handed out without solutions")
+    sources = solution_sources(chapter_of(challenge), root)
+    if challenge not in sources:
+        raise NotebookProblem(f"solutions/ has no cell {cell_id(challenge)!r} for challenge {challenge}")
+    return sources[challenge]
+
+
 def fill(notebook: Notebook, root: Path) -> Notebook:
     """A copy whose answer cells hold the answers of `solutions/`, without outputs. Raises NotebookProblem for a
     missing one."""
     done: Notebook = json.loads(json.dumps(notebook))
     for challenge, cell in challenge_cells(done).items():
-        sources = solution_sources(chapter_of(challenge), root)
-        if challenge not in sources:
-            raise NotebookProblem(f"solutions/ has no cell {cell_id(challenge)!r} for challenge {challenge}")
-        cell["source"] = sources[challenge]
+        cell["source"] = answer_source(challenge, root)
     for cell in done["cells"]:
         if cell["cell_type"] == "code":
             cell["outputs"], cell["execution_count"] = [], None

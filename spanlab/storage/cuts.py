@@ -69,7 +69,8 @@ class Splits(Sequence[Split]):
         self._remap()
 
     def cut(self, name: str, key: Sequence[object]) -> None:
-        """Cut before a row of a table or an index, or before all rows whose key begins with `key`."""
+        """Cut before a row of a table or an index, or before all rows whose key begins with `key`. Of an interleaved
+        table, the parent's part of a key stands for the parent's row, with which the family begins."""
         self._points.append(self._point(name, key))
         self._remap()
 

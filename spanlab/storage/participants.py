@@ -38,8 +38,11 @@ def participants(schema: Schema, op: object) -> int:
             moved = operation.moves(index)
             if not operation.enters(index) or (operation.kind == "update" and not moved):
                 continue
-            together = index.index.key[0].column.casefold() in fixed
+            first = index.index.key[0].column.casefold()
+            together = first in fixed
             inside, space = index.index.interleave_in, space_of(schema, index.name)
+            if inside and first != leading:  # names need not agree: the entry lies with whoever has that value as key
+                space = f"{space}, another family"
             found = _places(space, index.name, operation.rows, together)
             places |= found
             if moved and not (inside and together):
