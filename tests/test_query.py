@@ -637,3 +637,24 @@ def test_a_split_that_several_scans_reach_counts_once():
     db.splits.cut("C", (3,))
     looked_up = "SELECT c.Nr FROM UNNEST([1, 3]) AS n, UNNEST(ARRAY(SELECT AS STRUCT Nr FROM C WHERE Nr = n)) AS c"
     assert db.query(looked_up).splits == 2
+
+
+@pytest.mark.parametrize(
+    ("where", "found"),
+    [
+        ("Name NOT LIKE 'Q%'", ["Rx", "Sy"]),
+        ("NOT Name LIKE 'Q%'", ["Rx", "Sy"]),
+        ("Name NOT LIKE '%x'", ["Sy"]),
+        ("Name NOT LIKE 'Qx'", ["Rx", "Sy"]),
+        ("STARTS_WITH(Name, 'R') AND Name NOT LIKE 'Q%'", ["Rx"]),
+        ("Name NOT LIKE 'Q%' OR Name = 'Qx'", ["Qx", "Rx", "Sy"]),
+        ("Name NOT LIKE (SELECT MIN(u.Name) FROM T AS u WHERE u.Name NOT LIKE 'Q%')", ["Qx", "Sy"]),
+    ],
+)
+def test_not_like_is_no_seek_for_the_opposite(where: str, found: list[str]) -> None:
+    database = Database(Schema.from_ddl("CREATE TABLE T (Name STRING(9)) PRIMARY KEY (Name)"))
+    database.load("T", ["Name"], [["Qx"], ["Rx"], ["Sy"]])
+    result = database.query(f"SELECT Name FROM T WHERE {where} ORDER BY Name")
+    assert [name for (name,) in result.rows] == found
+    seeks = [node.seek_condition for node in result.plan if node.is_scan]
+    assert not any("Q" in seek for seek in seeks)

@@ -226,7 +226,11 @@ class Progress:
             total = merge(total, records)
         if total != main or not self.main_file.exists():
             _replace(self.main_file, _dump(total))
-        held = [path for path, records in sessions if path.name != self._session and merge(main, records) == main]
+        held = [
+            path
+            for path, records in sessions
+            if path.name != self._session and records is not _OF_A_NEWER_COURSE and merge(main, records) == main
+        ]
         for path in (*held, *self.folder.glob("*.tmp")):  # a spare is left behind by a process that was killed
             with contextlib.suppress(OSError):
                 if time.time() - path.stat().st_mtime > _OLD_SECONDS:

@@ -71,8 +71,7 @@ def bind_like(binder: Binder, node: exp.Expr) -> Bound:
     arguments = binder.bind_all([node.this, node.expression])
     overload = choose_overload("LIKE", arguments, node)
     arguments = [coerced(one, overload.argument(i) or one.type) for i, one in enumerate(arguments)]
-    bound = call(node, BOOL, overload.row, arguments)
-    return conditions.negation(node, bound) if node.args.get("negate") else bound
+    return call(node, BOOL, overload.row, arguments)
 
 
 @binds(exp.Case)

@@ -47,6 +47,19 @@ def sequences_in(tree: exp.Expr) -> list[str]:
     return [name.replace("`", "") for name in names]
 
 
+def _with_plain_not(tree: exp.Expr) -> exp.Expr:
+    """NOT LIKE as NOT around LIKE, as sqlglot reads NOT IN and NOT BETWEEN: else whoever looks at a LIKE must know that
+    it may mean the opposite."""
+    for like in reversed(list(tree.find_all(exp.Like))):  # the inner ones first: the outer ones are copied with them
+        if like.args.get("negate"):
+            like.set("negate", None)
+            negated = exp.Not(this=like.copy())
+            if like is tree:
+                return negated
+            like.replace(negated)
+    return tree
+
+
 class TooTangled(SqlglotError):
     """sqlglot tries one reading after the other without an end in sight."""
 
@@ -89,7 +102,7 @@ class _Parser(BigQueryParser):
             trees[0].set(HINT, self._hints.statement)
         if homeless := self._hints.homeless():
             raise Misread("A hint cannot stand here.", homeless.start, homeless.end + 1)
-        return trees
+        return [tree and _with_plain_not(tree) for tree in trees]
 
     def _retreat(self, index: int) -> None:
         # some nestings, such as STRUCT(STRUCT(…, make sqlglot try twice at each level: 2 ** depth readings
@@ -207,7 +220,7 @@ class _Generator(BigQueryGenerator):
 
     def not_sql(self, expression: exp.Not) -> str:
         inner = expression.this
-        if not isinstance(inner, (exp.Is, exp.In, exp.Between)):
+        if not isinstance(inner, (exp.Is, exp.In, exp.Between, exp.Like)):
             return super().not_sql(expression)
         left, text = self.sql(inner, "this"), self.sql(inner)
         if isinstance(inner, exp.Is):

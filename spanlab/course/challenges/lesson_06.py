@@ -664,7 +664,7 @@ def _orders_key(answer: Repaired) -> Outcome:
 def _changed(answer: Repaired) -> str:
     """The first column of Lines that is not as the family has it, with its type; "" where all are."""
     table = answer.table("lines")
-    for name, type_ in (("CustomerId", "STRING(36)"), ("OrderNo", "INT64")):
+    for name, type_ in (("CustomerId", "STRING(36)"), ("OrderNo", "INT64"), ("LineNo", "INT64")):
         column = table.column(name) if table else None
         if column is None:
             return f"{name} missing" if table else ""

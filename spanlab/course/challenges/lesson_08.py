@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from spanlab.catalog import Column, Index, Table
 from spanlab.course.challenge import Challenge, Criterion, Outcome, WrongAnswer
-from spanlab.course.criteria import Design, HandedQuery, Refused, back_joins, kept, scan_uses, scanned
+from spanlab.course.criteria import Design, HandedQuery, Refused, back_joins, kept, scan_uses
 from spanlab.course.criteria.unusual import sampled_law
 from spanlab.course.kinds import Choice, Number, ddl, sql
 from spanlab.errors import ConstraintError, QueryError, SchemaError
@@ -505,7 +505,9 @@ def _reads_table_alone(query: object) -> bool:
 
 
 def _asks_order(query: OldestFirst) -> bool:
-    return "order by" in " ".join(query.sql.casefold().split())
+    from spanlab.sql import parse_query
+
+    return parse_query(query.sql).args.get("order") is not None
 
 
 def _compares_null(query: object) -> bool:
@@ -522,6 +524,12 @@ def _same_rows(query: OldestFirst) -> Outcome:
     return Outcome(
         float(query.result.rows == query.right), f"{found} of the {_OLDEST}, in {len(query.result.rows)} rows"
     )
+
+
+def _ten_entries(query: OldestFirst) -> Outcome:
+    plan = query.result.plan
+    few = bool(query.result.rows) and 0 < plan.scanned <= _OLDEST and plan.back_joins == 0
+    return Outcome(float(few), f"it reads {plan.scanned:,} and fetches {plan.back_joins:,}")
 
 
 def _where(condition: str) -> str:
@@ -563,7 +571,7 @@ make_usable = Challenge(
     criteria=(
         scan_uses(60, "JobsDue"),
         Criterion(20, "it returns JobId and DueAt of the ten jobs that are due first, in that order", _same_rows),
-        scanned(20, 10),
+        Criterion(20, "it reads at most 10 entries, and fetches no row", _ten_entries),
     ),
     wrong=(
         WrongAnswer(
@@ -666,12 +674,13 @@ def _some_readings(seed: int) -> dict[str, Sequence[object]]:
     """2,000 readings of 500 probes, one in each millisecond, somewhere in it."""
     from spanlab.query import data
 
-    numbers = range(seed * _COUNT, (seed + 1) * _COUNT)
+    day = seed % 365
+    numbers = range(day * _COUNT, (day + 1) * _COUNT)
     return {
         "ReadingId": [data.uuid(number, "Readings") for number in numbers],
         "ProbeId": [f"probe-{number * 7919 % 500}" for number in numbers],
         "TakenAt": [
-            data.day(seed) + timedelta(milliseconds=number, microseconds=number * 7919 % 1_000)
+            data.day(day) + timedelta(milliseconds=number, microseconds=number * 7919 % 1_000)
             for number in range(_COUNT)
         ],
         "Celsius": [20.0] * _COUNT,
@@ -744,7 +753,10 @@ class Readings(Design):
     def newest(self) -> Result | None:
         """The newest 20 of one shard, by the first index that begins with one; None where there is none."""
         for name, column in self.shards().items():
-            shard = min((value for value in self.sizes(column) if not _negative(value)), key=repr)
+            usable = [value for value in self.sizes(column) if value is not None and not _negative(value)]
+            if not usable:
+                continue
+            shard = min(usable, key=repr)
             query = (
                 f"SELECT ReadingId, TakenAt FROM Readings@{{FORCE_INDEX={name}}} WHERE {column.name} = @shard "
                 f"AND TakenAt IS NOT NULL ORDER BY TakenAt DESC LIMIT {_NEWEST}"
@@ -768,6 +780,8 @@ def _filled(column: Column) -> bool:
 
 def _are_shards(sizes: Counter[Any]) -> bool:
     """A few values; whole numbers leave none out, and none is negative."""
+    if None in sizes:
+        return False
     numbers = [value for value in sizes if isinstance(value, int)]
     gapless = not numbers or (min(numbers) >= 0 and max(numbers) - min(numbers) == len(sizes) - 1)
     return 2 <= len(sizes) <= _MOST_SHARDS and gapless
@@ -781,6 +795,8 @@ def _readings(answer: str, seed: int) -> Readings | Refused:
 def _bears(design: Readings) -> Outcome:
     if not any("takenat" in key and key[0] != "readingid" for key in design.written_keys()):
         return Outcome(0.0, "no index has its readings in order of time")
+    if design.shards() and _follows_clock(design):
+        return Outcome(0.0, "all readings of a moment have one shard")
     got, offered = design.summary["committed"], design.summary["offered"]
     return Outcome(float(got >= _ENOUGH), f"{got:,.0f} of {offered:,.0f} readings/s commit")
 
@@ -789,6 +805,9 @@ def _begins_with_shard(design: Readings) -> Outcome:
     seen = "no index begins with a column that the schema fills"
     for name, column in design.shards().items():
         sizes = design.sizes(column)
+        if None in sizes:
+            seen = f"{column.name} is NULL in some rows"
+            continue
         if _are_shards(sizes):
             return Outcome(1.0, f"{column.name} has {len(sizes)} values, {min(sizes)} to {max(sizes)}, in {name}")
         seen = f"{column.name} has {len(sizes):,} value{'s' * (len(sizes) != 1)}, {min(sizes)} to {max(sizes)}"

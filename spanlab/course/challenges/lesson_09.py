@@ -247,7 +247,7 @@ no_sort = Challenge(
             "CREATE INDEX Newest ON Purchases (BoughtAt) STORING (Total)",
             "Ascending: the newest stand at the end, and Spanner does not scan backwards. So it reads all and sorts. "
             "Declare the column DESC.",
-            lambda d: _leads("boughtat")(d) and d.ask(_NEWEST).plan.sorts > 0,
+            lambda d: d.ask(_NEWEST).plan.sorts > 0 and any(key[0] == ("boughtat", False) for key in _index_keys(d)),
         ),
         WrongAnswer(
             "CREATE INDEX Newest ON Purchases (BoughtAt DESC)",
@@ -285,7 +285,11 @@ no_sort = Challenge(
         WrongAnswer(
             "CREATE UNIQUE INDEX Newest ON Purchases (BoughtAt DESC) STORING (Total)",
             "It does what was asked. But UNIQUE refuses the second purchase of the same moment; leave it out.",
-            lambda d: any(i.unique and not i.managed for i in d.schema.indexes_on("Purchases")),
+            lambda d: (
+                d.ask(_NEWEST).plan.sorts + d.ask(_NEWEST).plan.back_joins == 0
+                and any(i.unique and not i.managed for i in d.schema.indexes_on("Purchases"))
+                and not any(column == "purchaseid" for key in _index_keys(d) for column, _ in key)
+            ),
             full=True,
         ),
     ),
@@ -342,7 +346,7 @@ def _parameters_of(text: str) -> list[str]:
 
     from spanlab.sql import parse_query
 
-    return sorted({parameter.name for parameter in parse_query(text).find_all(exp.Parameter)})
+    return sorted({parameter.name.casefold() for parameter in parse_query(text).find_all(exp.Parameter)})
 
 
 class Since:
@@ -355,7 +359,7 @@ class Since:
     def __init__(self, text: str, seed: int) -> None:
         from spanlab.query import data
 
-        self.text, self.day = text, data.day(90 - 7 * seed)
+        self.text, self.day = text, data.day(90 - 7 * (seed % 12))
         self.names = _parameters_of(text)
         params = {self.names[0]: self.day} if len(self.names) == 1 else {"d": self.day}
         self._result: Result | None = None
@@ -383,6 +387,16 @@ class Since:
         rows = self.result.rows
         places = _three_of(rows[0]) if rows else None
         return list(map(itemgetter(*places), rows)) if places else []
+
+    @cached_property
+    def follows_the_day(self) -> bool:
+        """Whether it returns other rows for another day; where it is refused, or finds nothing, that cannot be seen."""
+        from spanlab.query import data
+
+        if self.refusal is not None or not self.result.rows:
+            return True
+        another = dict.fromkeys(self.names, data.day(95))
+        return _two_indexes().query(self.text, another).rows != self.result.rows
 
     @property
     def complete(self) -> bool:
@@ -442,9 +456,10 @@ def _fetches_none(query: Since) -> Outcome:
 
 
 def _day_is_parameter(query: Since) -> Outcome:
-    if query.names:
-        return Outcome(1.0, f"@{', @'.join(query.names)}")
-    return Outcome(0.0, "there is no parameter in it")
+    if not query.names:
+        return Outcome(0.0, "there is no parameter in it")
+    said = f"@{', @'.join(query.names)}"
+    return Outcome(1.0, said) if query.follows_the_day else Outcome(0.0, f"{said} makes no difference to the rows")
 
 
 def _refused(words: str) -> Callable[[Since], bool]:
@@ -618,7 +633,8 @@ class Prefixes:
                 f"One parameter is filled here, with the beginning of the name; yours has @{', @'.join(self.names)}.",
                 hint="a condition that needs the beginning only",
             )
-        self.prefixes = [f"Shopper {number}" for number in range(10 + 15 * seed, 10 + 15 * seed + _PREFIXES)]
+        first = 10 + 15 * (seed % 60)
+        self.prefixes = [f"Shopper {number}" for number in range(first, first + _PREFIXES)]
         self.pattern = ""
         if self.names and not self._finds(self._ask(self.prefixes[0]), self.prefixes[0]):
             self.pattern = "%" if self._finds(self._ask(self.prefixes[0], "%"), self.prefixes[0]) else ""
@@ -802,7 +818,13 @@ one_plan = Challenge(
             _named_like("Name >= @p AND Name < CONCAT(@p, 'z')"),
             "It seeks as well, for these names. A name that goes on with a letter behind your upper bound (ž, 山) "
             "would be lost; STARTS_WITH loses none.",
-            lambda q: q.right and q.whole and bool(q.names) and bool(re.search(r"[<>]|\bBETWEEN\b", q.text.upper())),
+            lambda q: (
+                q.right
+                and q.whole
+                and bool(q.names)
+                and "STARTS_WITH" not in q.text.upper()
+                and bool(re.search(r"[<>]|\bBETWEEN\b", q.text.upper()))
+            ),
             full=True,
         ),
     ),

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -55,7 +55,7 @@ def sampled_law(design: Design, column: str, rows: Mapping[str, Sequence[Any]], 
     except (SpanlabError, ValueError, KeyError):  # rows that cannot be stored, or have lost what orders them
         return ""
     counts = Counter(values)
-    ranks = {value: rank for rank, value in enumerate(sorted(counts))}
+    ranks = {value: rank for rank, value in enumerate(_in_order(counts))}
     order = np.array([ranks[value] for value in values], dtype=float)
     if len(counts) == 1:
         return f"const({values[0]})"
@@ -70,7 +70,12 @@ def _shards(counts: Counter[Any], rows: int) -> str:
     mean = rows / len(counts)
     if max(counts.values()) <= mean + EVEN * math.sqrt(mean):
         return f"ids({len(counts)})"
-    return f"pick({', '.join(f'v{n:03}:{counts[value] / rows}' for n, value in enumerate(sorted(counts)))})"
+    return f"pick({', '.join(f'v{n:03}:{counts[value] / rows}' for n, value in enumerate(_in_order(counts)))})"
+
+
+def _in_order(values: Iterable[Any]) -> list[Any]:
+    """NULL comes first."""
+    return sorted(values, key=lambda value: (value is not None, value))
 
 
 def _stored(design: Design, column: str, rows: Mapping[str, Sequence[Any]], ordered_by: str) -> list[Any]:
