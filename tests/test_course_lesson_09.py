@@ -238,7 +238,7 @@ def test_9a_other_questions() -> None:
     shown = sl.panel("9A")
     said = {query: shown.set(query=query).scene.sentence for query in ("point", "filter", "group", "prefix")}
     assert said["point"].startswith("Table Scan reads 1 row, returns 1;")
-    assert said["filter"].startswith("Table Scan reads 20 rows, returns 0;")
+    assert said["filter"].startswith("Table Scan reads 20 rows, returns 1;")
     assert said["group"].startswith("Table Scan (full) reads 20,000 rows, returns 2;")
     assert said["prefix"].startswith("Table Scan (full) reads 1,000 rows, returns 11;")
     assert shown.set(index="(BoughtAt)").scene.sentence.startswith("Index Scan reads 11 rows, returns 11;")

@@ -88,6 +88,7 @@ def test_nobody_fills_the_key():
         ),
         ("HitId STRING(36) DEFAULT (CAST(NEW_UUID() AS STRING))", "HitId", "uuid4"),
         ("HitId STRING(32) DEFAULT (REPLACE(GENERATE_UUID(), '-', ''))", "HitId", "uuid4"),
+        ("HitId STRING(40) DEFAULT (GENERATE_UUID() || '-x')", "HitId", "uuid4"),
         ("HitId INT64 DEFAULT (FARM_FINGERPRINT(GENERATE_UUID()))", "HitId", "uuid4"),
         ("Lane INT64 DEFAULT (ABS(MOD(FARM_FINGERPRINT(GENERATE_UUID()), 16)))", "Lane, HitAt", "(shard(16), now)"),
         ("T2 TIMESTAMP NOT NULL DEFAULT (CURRENT_TIMESTAMP())", "T2", "now"),

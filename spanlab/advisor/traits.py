@@ -128,6 +128,8 @@ def shard_formula(expression: str) -> tuple[str, int] | None:
     whatever is made of a byte of a digest, which has no sign.
     """
     for divided, number, signed in _remainders(expression):
+        if number < 1:
+            continue  # by 0 nothing can be divided
         if divided.find(exp.FarmFingerprint) is not None:
             return "signed" if signed else "abs inside" if isinstance(divided, exp.Abs) else "repaired", number
         if is_digest_byte(divided):

@@ -35,7 +35,7 @@ def reads(plans: Mapping[str, Plan]) -> Scene:
         cases,
         heading=(
             "Rows that the query reads",
-            f"{thousands(returned)} are returned",
+            f"{thousands(returned)} {'is' if returned == 1 else 'are'} returned",
         ),
         caption=[COUNTED],
         description=f"One bar for each plan. {sentence}",

@@ -248,7 +248,7 @@ def _deleted(seen: Costs, layout: str) -> str:
     if not seen.mutations:
         return "refused while purchases exist"
     entries = f", {_many(seen.entries, 'index entry')}" if seen.entries else ""
-    orphans = " as orphans" if layout == "in" else ""
+    orphans = (" as an orphan" if seen.left == 1 else " as orphans") if layout == "in" else ""
     stay = f"; {_many(seen.left, 'row')} stay{'s' * (seen.left == 1)}{orphans}" if seen.left else ""
     return f"{_many(seen.rows, 'row')}{entries}, {_many(seen.mutations, 'mutation')}{stay}"
 

@@ -44,11 +44,12 @@ def _fullest(run: Run, name: str) -> float:
 
 
 def _limit(short: bool, tail: float, cpu: float) -> str:
-    if not short:
-        return "nothing is full"
-    if tail >= 100 * FULL and cpu < FULL:
-        return "the end of the time-led index is full, the servers are not"
-    return "the servers' CPU is full, no split is" if tail < 100 * FULL else "the time-led index and the CPU are full"
+    """What is full: the gauges show the same figures."""
+    if tail >= 100 * FULL:
+        return "the time-led index " + ("and the CPU are full" if cpu >= FULL else "is full, the servers are not")
+    if cpu >= FULL:
+        return "the servers' CPU is full, no split is"
+    return "some servers are full, most are not" if short else "nothing is full"
 
 
 def view_price(parameters: Mapping[str, Any], before: Scene | None) -> Scene:

@@ -43,10 +43,13 @@ def _said(plan: Plan) -> str:
     found = " and ".join(dict.fromkeys(f"{node.operator}{_extent(node, plan)}" for node in scans))
     fetched = f", fetches {thousands(plan.back_joins)}" if plan.back_joins else ""
     count, sorted_ = hops(plan), plan.sorts
-    return (
-        f"{found} reads {thousands(read)} row{'s' * (read != 1)}{fetched}, returns {thousands(plan.returned)}; "
-        f"{count} hop{'s' * (count != 1)}; {f'{sorted_} sort' + 's' * (sorted_ != 1) if sorted_ else 'no sort'}."
-    )
+    reads = f"{found or 'Nothing'} read{'s' * (' and ' not in found)} {_rows(read)}{fetched}"
+    sorting = f"{sorted_} sort{'s' * (sorted_ != 1)}" if sorted_ else "no sort"
+    return f"{reads}, returns {thousands(plan.returned)}; {count} hop{'s' * (count != 1)}; {sorting}."
+
+
+def _rows(count: int) -> str:
+    return f"{thousands(count)} row{'s' * (count != 1)}"
 
 
 def _extent(node: Node, plan: Plan) -> str:
@@ -133,7 +136,8 @@ def _database(index: str, family: bool) -> Database:
 
 @cache
 def _plan(query: str, index: str, family: bool) -> Plan:
-    params = {"s": data.uuid(5), "p": data.uuid(5, "Purchases"), "d": data.day(90)}
+    who = 8  # has one OPEN purchase, and purchase 8 is hers
+    params = {"s": data.uuid(who), "p": data.uuid(who, "Purchases"), "d": data.day(90)}
     return _database(index, family).query(SQL[query], params).plan
 
 

@@ -135,7 +135,7 @@ def notices(node: Node) -> list[tuple[tuple[str, str], str]]:
     found = []
     if node.is_scan and node.full_scan:
         # a LIMIT above it may end it early, so that it does not always read everything
-        read = "from the first row on" if node.counts is None else f"{node.counts.scanned:,} rows read"
+        read = "from the first row on" if node.counts is None else f"{_counted(node.counts.scanned, 'row')} read"
         found.append((_BAD, f"full scan: {read}"))
     elif isinstance(node.step, LookupStep) or node.details.get("back_join_lookup"):
         found.append((_WARN, "back-join: a row for each entry"))

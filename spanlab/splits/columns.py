@@ -126,7 +126,8 @@ def _law(node: exp.Expr, law_of: LawOf) -> Key | None:
     period = _period(node)
     if period is not None:
         return _rounded(_arguments(node)[0], period, law_of)
-    if isinstance(node, exp.Cast | exp.Replace):  # a random id stays one, however it is written; a counter does not
+    # a random id stays one, however it is written and whatever follows; a counter does not
+    if isinstance(node, exp.DPipe | exp.Cast | exp.Replace):
         inner = _law(node.this, law_of)
         return inner if isinstance(inner, keys.Uuid4) else None
     if _name(node) == "BIT_REVERSE":

@@ -29,7 +29,6 @@ class CommitLatency(NamedTuple):
     p99_ms: float
 
 
-@cache
 def commit_latency(rtt_ms: float = 1, participants: int = 1, epsilon_ms: float = 2) -> CommitLatency:
     """p50 and p99 of a commit that nothing holds up, in milliseconds.
 
@@ -37,15 +36,16 @@ def commit_latency(rtt_ms: float = 1, participants: int = 1, epsilon_ms: float =
     splits that take part (`sl.participants` counts them), `epsilon_ms` half the width of the clock's uncertainty.
     """
     for name, value in (("rtt_ms", rtt_ms), ("epsilon_ms", epsilon_ms)):
-        if not 0 <= value < math.inf:
+        if not isinstance(value, int | float) or not 0 <= value < math.inf:
             raise ValueError(f"{name}: {value!r} was given; it is a number of milliseconds from 0 on")
-    if not isinstance(participants, int) or participants < 1:
+    if type(participants) is not int or participants < 1:
         raise ValueError(f"participants: {participants!r} was given; it is a whole number from 1 on")
     record = (SERVER_MS + rtt_ms, SERVER_MS + rtt_ms + TAIL_MS)
     p50, p99 = (max(_logged_ms(record, participants, q), 2 * epsilon_ms) for q in (0.5, 0.99))
-    return CommitLatency(round(p50, 1), round(p99, 1))
+    return CommitLatency(round(float(p50), 1), round(float(p99), 1))
 
 
+@cache
 def _logged_ms(record: tuple[float, float], participants: int, q: float) -> float:
     """The q-quantile of the time until all is logged; `record` is p50 and p99 of one log record."""
     if participants == 1:
