@@ -57,6 +57,16 @@ class Column:
         """True with OPTIONS (allow_commit_timestamp = true)."""
         return dict(self.options).get("allow_commit_timestamp") is True
 
+    @property
+    def filled_when_left_out(self) -> bool:
+        """True where Spanner makes a value for a row that comes without one: DEFAULT, IDENTITY, AUTO_INCREMENT."""
+        return self.default is not None or self.identity is not None or self.auto_increment
+
+    @property
+    def filled_by_schema(self) -> bool:
+        """True where the schema says what the column holds: as above, or by a generating expression."""
+        return self.filled_when_left_out or self.generated is not None
+
 
 @dataclass(frozen=True)
 class Check:

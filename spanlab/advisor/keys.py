@@ -78,7 +78,7 @@ def integer_key(case: Case) -> Found:
         if column is None or not case.is_root(table) or column.type.name != "INT64" or table.key[0].desc:
             continue
         references = {c.casefold() for fk in table.foreign_keys for c in fk.columns}
-        known = traits.fills_itself(column) or traits.shard(column) or column.name.casefold() in references
+        known = column.filled_by_schema or traits.shard(column) or column.name.casefold() in references
         said = case.said(table.name, column.name)
         if known or (said and not said.startswith("seq")):
             continue
@@ -96,7 +96,7 @@ def time_led_id(case: Case) -> Found:
     """A ULID, KSUID or UUID of version 1, 6 or 7 in front."""
     for table in case.tables:
         column = traits.first_column(table)
-        if column is None or not case.is_root(table) or traits.fills_itself(column):
+        if column is None or not case.is_root(table) or column.filled_by_schema:
             continue
         said = case.said(table.name, column.name)
         if said in ("ulid", "uuid1", "uuid7") or (not said and traits.time_led_id(column)):
@@ -213,7 +213,7 @@ def shard_without_formula(case: Case) -> Found:
     """A shard column that the application fills: readers must know how."""
     for table in case.tables:
         column = traits.first_column(table)
-        if column and traits.shard(column) and case.is_root(table) and not traits.fills_itself(column):
+        if column and traits.shard(column) and case.is_root(table) and not column.filled_by_schema:
             message = f"Who computes {column.name} of {table.name}? Writers and readers must use the same formula."
             fix = f"{column.name} INT64 NOT NULL AS (ABS(MOD(FARM_FINGERPRINT(<the id>), 16))) STORED"
             yield "low", f"table {table.name}", message, fix

@@ -36,11 +36,6 @@ def words(name: str) -> list[str]:
     return [w.lower() for w in _WORD.findall(name)]
 
 
-def fills_itself(column: Column) -> bool:
-    """Whether Spanner makes the value: DEFAULT, IDENTITY, AUTO_INCREMENT or a generating expression."""
-    return bool(column.default or column.generated or column.identity or column.auto_increment)
-
-
 def scattered(column: Column) -> bool:
     """Whether consecutive rows certainly get values far apart: random UUIDs, bit-reversed numbers, hashes."""
     if column.identity or column.auto_increment:
@@ -76,7 +71,7 @@ def grows(column: Column) -> str:
         return "time"
     if column.type.name == "DATE":
         return "date"
-    if column.type.name == "INT64" and not fills_itself(column) and not shard(column):
+    if column.type.name == "INT64" and not column.filled_by_schema and not shard(column):
         said = words(column.name)
         if _COUNTER & set(said):
             return "counter"

@@ -13,7 +13,6 @@ from spanlab.errors import QueryError
 from spanlab.storage import refusals
 from spanlab.storage.computing import over_rows
 from spanlab.storage.filling import fill
-from spanlab.storage.tables import fills
 from spanlab.storage.values_in import accepted, typed
 
 if TYPE_CHECKING:
@@ -122,7 +121,7 @@ class RowMaker:
 
     def known_key(self, table: StoredTable, positions: Sequence[int], row: Sequence[object]) -> bytes | None:
         """The encoded key that a partly given row will have; None where Spanner has yet to make up a part of it."""
-        if any(p not in positions and fills(table.columns[p]) for p in table.key_positions):
+        if any(p not in positions and table.columns[p].filled_when_left_out for p in table.key_positions):
             return None
         partial = self.partial_row(table, positions, row)
         for computed in table.key_computed:

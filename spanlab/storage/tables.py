@@ -140,7 +140,7 @@ class StoredTable:
         self.generated = frozenset(n for n, column in numbered if column.generated is not None)
         self.virtual = frozenset(n for n in self.generated if not self.columns[n].stored)
         self.not_generated = tuple(n for n, _ in numbered if n not in self.generated)
-        self.filled = frozenset(n for n, column in numbered if fills(column))
+        self.filled = frozenset(n for n, column in numbered if column.filled_when_left_out)
         self.required = tuple(n for n in self.not_generated if self.columns[n].not_null and n not in self.filled)
         self.filled_not_null = tuple(n for n in sorted(self.generated | self.filled) if self.columns[n].not_null)
         self.always_counted = frozenset(self.key_positions) | self.filled | (self.generated - self.virtual)
@@ -169,11 +169,6 @@ class StoredTable:
     def cascades(self) -> bool:
         """True where rows go when their parent row goes."""
         return self.table.interleave is not None and self.table.interleave.on_delete == "CASCADE"
-
-
-def fills(column: Column) -> bool:
-    """True where Spanner fills the column when a write leaves it out."""
-    return column.default is not None or column.identity is not None or column.auto_increment
 
 
 def table_rows(table: Table) -> TableRows:

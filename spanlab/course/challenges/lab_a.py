@@ -14,7 +14,6 @@ from spanlab.course.kinds import Choice, Fields, Number, OneOf, ddl
 from spanlab.errors import SchemaError
 
 if TYPE_CHECKING:
-    from spanlab.catalog import Column
     from spanlab.query import Database
     from spanlab.schema import Schema
 
@@ -201,14 +200,9 @@ def _sale(answer: str, seed: int) -> Design | Refused:
     return design
 
 
-def _is_filled(column: Column) -> bool:
-    """Whether the DDL says where the values come from."""
-    return bool(column.default or column.generated or column.identity or column.auto_increment)
-
-
 def _counted_by_the_shop(design: Design) -> bool:
     column = design.table.column("OrderId")
-    return column is not None and column.type.name == "INT64" and not _is_filled(column)
+    return column is not None and column.type.name == "INT64" and not column.filled_by_schema
 
 
 _ROWS, _NOON, _TENTH = 2_048, datetime(2026, 11, 27, 12, tzinfo=UTC), timedelta(milliseconds=100)
@@ -223,7 +217,7 @@ def _some_orders(schema: Schema) -> Database:
 
     table, number = schema.table("SaleOrders"), range(_ROWS)
     whole = (column := table.column("OrderId")) is not None and column.type.name == "INT64"
-    counted = column is not None and not _is_filled(column)
+    counted = column is not None and not column.filled_by_schema
     columns: dict[str, list[object]] = {
         "BoughtAt": [_NOON + i // 2 * _TENTH for i in number],
         "OrderId": [(i + 1 if counted else bit_reverse(i + 1, True)) if whole else uuid(i) for i in number],
@@ -434,7 +428,7 @@ def _folds_a_reversed_id(design: Design) -> bool:
     """Whether the shard is MOD of a bit-reversed number itself. The low bits of such numbers are 0 for as long as few
     were given out, so few remainders occur."""
     found, number = _shards(design), design.table.column("OrderId")
-    if found is None or number is None or number.type.name != "INT64" or not _is_filled(number):
+    if found is None or number is None or number.type.name != "INT64" or not number.filled_by_schema:
         return False
     shard = design.table.column(found.column)
     made = shard.generated if shard is not None else None

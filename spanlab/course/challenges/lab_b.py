@@ -12,7 +12,18 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 
 from spanlab.catalog import Column
 from spanlab.course.challenge import Challenge, Criterion, Outcome, WrongAnswer
-from spanlab.course.criteria import Design, HandedQuery, Refused, committed, has_columns, kept, key_of, p99, scanned
+from spanlab.course.criteria import (
+    Design,
+    HandedQuery,
+    Refused,
+    committed,
+    has_columns,
+    kept,
+    key_of,
+    p99,
+    parameters_in,
+    scanned,
+)
 from spanlab.course.criteria.unusual import with_sampled_laws
 from spanlab.course.kinds import Choice, Fields, Number, OneOf, ddl, sql
 from spanlab.errors import ConstraintError, SchemaError, SpanlabError
@@ -505,9 +516,8 @@ def _bounds_are_parameters(query: DayQuery) -> Outcome:
 
     from spanlab.sql import parse_query
 
-    tree = parse_query(query.sql)
-    names = {parameter.name.casefold() for parameter in tree.find_all(exp.Parameter)}
-    texts = [literal.this for literal in tree.find_all(exp.Literal) if _ID.fullmatch(literal.this)]
+    names = parameters_in(query.sql)
+    texts = [literal.this for literal in parse_query(query.sql).find_all(exp.Literal) if _ID.fullmatch(literal.this)]
     if texts:
         return Outcome(0.0, f"the text '{texts[0]}' stands in the query")
     lacking = [f"@{name}" for name in ("from_id", "to_id") if name not in names]

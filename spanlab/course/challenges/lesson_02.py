@@ -207,11 +207,6 @@ def _id_column(design: Design) -> Column | None:
     return design.table.column("MemberId")
 
 
-def _is_filled(column: Column) -> bool:
-    """Whether the DDL says where the values come from."""
-    return bool(column.default or column.generated or column.identity or column.auto_increment)
-
-
 def _has_id(test: Callable[[Column], bool]) -> Callable[[Design], bool]:
     """Whether there is a column MemberId, and the test holds for it."""
     return lambda design: (column := _id_column(design)) is not None and test(column)
@@ -244,7 +239,7 @@ def _whole_number_filled(design: SignUps) -> Outcome:
         return Outcome(0.0, f"MemberId is {column.type}")
     if design.lacks:
         return Outcome(0.0, f"Spanner refuses it without {design.lacks}")
-    filled = _is_filled(column) and not design.unfilled_by_ddl
+    filled = column.filled_by_schema and not design.unfilled_by_ddl
     return Outcome(float(filled), "it is" if filled else "the application still counts")
 
 

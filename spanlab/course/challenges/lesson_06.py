@@ -168,7 +168,7 @@ def _given(written: Mapping[str, Table], name: str, text: str) -> str:
 
 def _made(column: Column | None) -> bool:
     """Whether the database itself fills a column of a new row."""
-    return column is not None and bool(column.default or column.identity or column.auto_increment)
+    return column is not None and column.filled_when_left_out
 
 
 class Purchases:

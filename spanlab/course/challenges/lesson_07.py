@@ -9,7 +9,7 @@ from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
 from spanlab.course.challenge import Challenge, Criterion, Outcome, WrongAnswer
-from spanlab.course.criteria import Design, Refused, kept, parameters
+from spanlab.course.criteria import Design, Refused, index_columns, kept, parameters
 from spanlab.course.kinds import Choice, Fields, Kind, MultiChoice, Number, WrongKind, ddl, sql
 from spanlab.errors import ConstraintError, QueryError, SchemaError
 
@@ -384,7 +384,7 @@ class Served:
     @property
     def key(self) -> list[str]:
         """The columns that the index is on, in small letters; [] without an index."""
-        return [part.column.casefold() for part in self.index.key] if self.index else []
+        return index_columns(self.index) if self.index else []
 
     @property
     def stored(self) -> list[str]:
@@ -699,7 +699,7 @@ class Newest(Design):
         """The index of the answer that has BoughtAt in its key, else one that stores it."""
         made = self.schema.indexes_on("Purchases")
         storing = (index for index in made if "boughtat" in [column.casefold() for column in index.storing])
-        return next((index for index in made if "boughtat" in _columns_of(index)), next(storing, None))
+        return next((index for index in made if "boughtat" in index_columns(index)), next(storing, None))
 
     @property
     def newest(self) -> Result:
@@ -713,10 +713,6 @@ class Newest(Design):
         from spanlab.storage import participants
 
         return participants(self.schema, {"Purchases": 1})
-
-
-def _columns_of(index: Index) -> list[str]:
-    return [part.column.casefold() for part in index.key]
 
 
 _COMMA, _PREFIX, _DIRECTION = "A comma is missing", "has another type", "has another direction"
@@ -738,7 +734,7 @@ _NO_INDEX = "no index holds BoughtAt"
 def _of_another_family(design: Newest) -> bool:
     """Whether an entry would lie in the family whose shopper has the id of something else."""
     index = design.index
-    return index is not None and bool(index.interleave_in) and _columns_of(index)[0] != "shopperid"
+    return index is not None and bool(index.interleave_in) and index_columns(index)[0] != "shopperid"
 
 
 def _one_participant(design: Newest) -> Outcome:

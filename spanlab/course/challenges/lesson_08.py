@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from spanlab.catalog import Column, Index, Table
 from spanlab.course.challenge import Challenge, Criterion, Outcome, WrongAnswer
-from spanlab.course.criteria import Design, HandedQuery, Refused, back_joins, kept, scan_uses
+from spanlab.course.criteria import Design, HandedQuery, Refused, back_joins, index_columns, kept, scan_uses
 from spanlab.course.criteria.unusual import sampled_law
 from spanlab.course.kinds import Choice, Number, ddl, sql
 from spanlab.errors import ConstraintError, QueryError, SchemaError
@@ -287,13 +287,11 @@ def _only(when: Callable[[Queue, Index], bool]) -> Callable[[Queue], bool]:
     return lambda queue: len(queue.indexes) == 1 and when(queue, queue.indexes[0])
 
 
-def _key(index: Index) -> list[str]:
-    return [part.column.casefold() for part in index.key]
-
-
 def _filters(index: Index, column: str) -> bool:
     """Whether rows with NULL in that column are left out."""
-    return (index.null_filtered and column in _key(index)) or column in [name.casefold() for name in index.not_null]
+    return (index.null_filtered and column in index_columns(index)) or column in [
+        name.casefold() for name in index.not_null
+    ]
 
 
 _FILTERED = "CREATE NULL_FILTERED INDEX JobsDue ON Jobs "
@@ -316,18 +314,20 @@ task_queue = Challenge(
             "CREATE INDEX JobsDue ON Jobs (DueAt) STORING (Kind)",
             "That is a plain index: in the whole table 49,000 of its 50,000 entries are NULL, and every insert "
             "writes one.",
-            _only(lambda q, i: not (i.null_filtered or i.not_null) and "dueat" in _key(i) and not _own_columns(q)),
+            _only(
+                lambda q, i: not (i.null_filtered or i.not_null) and "dueat" in index_columns(i) and not _own_columns(q)
+            ),
         ),
         WrongAnswer(
             _FILTERED + "(DueAt)",
             "Kind is not in the entries, so each of the 50 rows is fetched from the table as well.",
-            _only(lambda q, i: _filters(i, "dueat") and "kind" not in q.carried() and _key(i)[0] == "dueat"),
+            _only(lambda q, i: _filters(i, "dueat") and "kind" not in q.carried() and index_columns(i)[0] == "dueat"),
         ),
         WrongAnswer(
             "CREATE INDEX JobsDue ON Jobs (Kind, DueAt) WHERE DueAt IS NOT NULL",
             "Kind leads, so the jobs lie in order of time within each kind only. The oldest of all are found by "
             "reading every kind, and a sort.",
-            _only(lambda q, i: _key(i)[0] == "kind" and "dueat" in _key(i)),
+            _only(lambda q, i: index_columns(i)[0] == "kind" and "dueat" in index_columns(i)),
         ),
         WrongAnswer(
             _FILTERED + "(JobId, DueAt) STORING (Kind)",
@@ -348,13 +348,13 @@ task_queue = Challenge(
         WrongAnswer(
             _FILTERED + "(DueAt, DoneAt) STORING (Kind)",
             "This index leaves out jobs without DoneAt, and that is every job that is still due: it is empty.",
-            _only(lambda q, i: _filters(i, "doneat") and "dueat" in _key(i)),
+            _only(lambda q, i: _filters(i, "doneat") and "dueat" in index_columns(i)),
         ),
         WrongAnswer(
             _FILTERED + "(DueAt, Kind)",
             "This index leaves out jobs without Kind too: NULL_FILTERED filters on every column of the key, WHERE on "
             "those it lists. The query says nothing about Kind, so it cannot use it. Put Kind into STORING.",
-            _only(lambda q, i: _filters(i, "kind") and "dueat" in _key(i)),
+            _only(lambda q, i: _filters(i, "kind") and "dueat" in index_columns(i)),
         ),
         WrongAnswer(
             "CREATE UNIQUE NULL_FILTERED INDEX JobsDue ON Jobs (DueAt) STORING (Kind)",
@@ -366,18 +366,22 @@ task_queue = Challenge(
             "CREATE INDEX JobsDue ON Jobs (ShardId, DueAt) STORING (Kind) WHERE DueAt IS NOT NULL",
             "With another column in front, a shard or a flag, the jobs are in order of time within each of its values "
             "only. This query names none of them: it reads all entries and sorts.",
-            lambda q: bool(_own_columns(q) & set(q.leads())) and any("dueat" in _key(i) for i in q.indexes),
+            lambda q: bool(_own_columns(q) & set(q.leads())) and any("dueat" in index_columns(i) for i in q.indexes),
         ),
         WrongAnswer(
             "ALTER TABLE Jobs ADD COLUMN Waiting TIMESTAMP AS (IF(DoneAt IS NULL, DueAt, NULL)); "
             "CREATE NULL_FILTERED INDEX JobsDue ON Jobs (Waiting) STORING (Kind)",
             "The query asks for DueAt. An index on another column cannot answer it, even if the values are the same.",
-            lambda q: bool(_own_columns(q) & set(q.leads())) and not any("dueat" in _key(i) for i in q.indexes),
+            lambda q: (
+                bool(_own_columns(q) & set(q.leads())) and not any("dueat" in index_columns(i) for i in q.indexes)
+            ),
         ),
         WrongAnswer(
             "CREATE NULL_FILTERED INDEX JobsDone ON Jobs (DoneAt) STORING (DueAt, Kind)",
             "The index is sorted by another column. The query wants the jobs by DueAt, so DueAt is its key.",
-            lambda q: bool(q.indexes) and not any("dueat" in _key(i) for i in q.indexes) and not _own_columns(q),
+            lambda q: (
+                bool(q.indexes) and not any("dueat" in index_columns(i) for i in q.indexes) and not _own_columns(q)
+            ),
         ),
         WrongAnswer(
             _FILTERED + "(DueAt); CREATE NULL_FILTERED INDEX JobsKind ON Jobs (DueAt) STORING (Kind)",
@@ -741,7 +745,7 @@ class Readings(Design):
         found = {}
         for index in self.indexes:
             column = self.table.column(index.key[0].column)
-            if column is not None and column.name != "ReadingId" and _filled(column):
+            if column is not None and column.name != "ReadingId" and column.filled_by_schema:
                 found[index.name] = column
         return found
 
@@ -766,16 +770,11 @@ class Readings(Design):
 
     def written_keys(self) -> list[list[str]]:
         """The key columns of each index, as written."""
-        return [_key(index) for index in self.indexes]
+        return [index_columns(index) for index in self.indexes]
 
 
 def _negative(value: object) -> bool:
     return isinstance(value, int) and value < 0
-
-
-def _filled(column: Column) -> bool:
-    """Whether the schema says what a column holds."""
-    return bool(column.generated or column.default or column.identity or column.auto_increment)
 
 
 def _are_shards(sizes: Counter[Any]) -> bool:
@@ -868,7 +867,7 @@ def _after_shard(design: Readings) -> list[list[tuple[str, bool]]]:
 def _added_unfilled(design: Readings) -> bool:
     given = {"readingid", "probeid", "takenat", "celsius"}
     added = [c for c in design.table.columns if c.name.casefold() not in given]
-    return any(not _filled(column) for column in added)
+    return any(not column.filled_by_schema for column in added)
 
 
 _SAFE = "MOD(MOD(FARM_FINGERPRINT({id}), {n}) + {n}, {n})"
@@ -992,7 +991,7 @@ newest_readings = Challenge(
             _lanes().replace("CREATE INDEX", "CREATE UNIQUE INDEX"),
             "UNIQUE is a rule, and nobody asked for it: of two readings that a shard gets in the same microsecond, the "
             "second would be refused.",
-            lambda d: any(i.unique and i.name in d.shards() and "readingid" not in _key(i) for i in d.indexes),
+            lambda d: any(i.unique and i.name in d.shards() and "readingid" not in index_columns(i) for i in d.indexes),
             full=True,
         ),
     ),

@@ -11,7 +11,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from spanlab.course.challenge import Challenge, Criterion, Outcome, WrongAnswer
-from spanlab.course.criteria import Design, back_joins, each_item, kept, scanned, sorts
+from spanlab.course.criteria import Design, back_joins, each_item, kept, parameters_in, scanned, sorts
 from spanlab.course.kinds import Choice, Fields, ListOf, Number, OneOf, ddl, sql
 from spanlab.errors import QueryError
 
@@ -340,15 +340,6 @@ def _purchases() -> list[tuple[datetime, str, Any]]:
     return [(row["BoughtAt"], row["Status"], row["Total"]) for row in _two_indexes().rows("Purchases")]  # type: ignore[misc]
 
 
-def _parameters_of(text: str) -> list[str]:
-    """The names of the parameters in a query, each once. QueryError where it does not parse."""
-    from sqlglot import exp
-
-    from spanlab.sql import parse_query
-
-    return sorted({parameter.name.casefold() for parameter in parse_query(text).find_all(exp.Parameter)})
-
-
 class Since:
     """A query for the purchases since a day, over a database with old statistics.
 
@@ -360,7 +351,7 @@ class Since:
         from spanlab.query import data
 
         self.text, self.day = text, data.day(90 - 7 * (seed % 12))
-        self.names = _parameters_of(text)
+        self.names = sorted(parameters_in(text))
         params = {self.names[0]: self.day} if len(self.names) == 1 else {"d": self.day}
         self._result: Result | None = None
         self.refusal: QueryError | None = None
@@ -627,7 +618,7 @@ class Prefixes:
     """
 
     def __init__(self, text: str, seed: int) -> None:
-        self.text, self.names = text, _parameters_of(text)
+        self.text, self.names = text, sorted(parameters_in(text))
         if len(self.names) > 1:
             raise QueryError(
                 f"One parameter is filled here, with the beginning of the name; yours has @{', @'.join(self.names)}.",

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache, wraps
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
-from spanlab.catalog import Table
+from spanlab.catalog import Index, Table
 from spanlab.errors import SchemaError
 
 if TYPE_CHECKING:
@@ -101,10 +101,7 @@ class Design:
             for column in self.table.columns
             if (column.not_null or column.name.casefold() in keys)
             and column.name.casefold() not in named
-            and column.default is None
-            and column.generated is None
-            and column.identity is None
-            and not column.auto_increment
+            and not column.filled_by_schema
         ]
 
 
@@ -178,3 +175,8 @@ class Asked(Protocol):
 def key_of(design: Design) -> list[tuple[str, bool]]:
     """The primary key as (column in small letters, whether DESC)."""
     return [(part.column.casefold(), part.desc) for part in design.table.key]
+
+
+def index_columns(index: Index) -> list[str]:
+    """The columns that an index is on, as written, in small letters."""
+    return [part.column.casefold() for part in index.key]

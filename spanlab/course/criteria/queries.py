@@ -93,7 +93,7 @@ def parameters(weight: int, names: Sequence[str], what: str) -> Criterion:
     stands in the text"."""
 
     def measure(query: HandedQuery) -> Outcome:
-        taken, texts = _parameters_and_texts(query.sql)
+        taken, texts = parameters_in(query.sql), _texts_in(query.sql)
         if texts:
             return Outcome(0.0, f"the text '{texts[0]}' stands in the query")
         lacking = [f"@{name}" for name in names if name.casefold() not in taken]
@@ -105,13 +105,20 @@ def parameters(weight: int, names: Sequence[str], what: str) -> Criterion:
     return Criterion(weight, f"{said} {verb}; {what}", measure)
 
 
-def _parameters_and_texts(sql: str) -> tuple[set[str], list[str]]:
-    """The parameters of a query in small letters, and the text literals in it; the value of a hint is none."""
+def parameters_in(sql: str) -> set[str]:
+    """The parameters of a query, in small letters. QueryError where it does not parse."""
     from sqlglot import exp
 
     from spanlab.sql import parse_query
 
-    tree = parse_query(sql)
-    taken = {parameter.name.casefold() for parameter in tree.find_all(exp.Parameter)}
-    texts = (literal for literal in tree.find_all(exp.Literal) if literal.is_string)
-    return taken, [literal.this for literal in texts if literal.find_ancestor(exp.Hint) is None]
+    return {parameter.name.casefold() for parameter in parse_query(sql).find_all(exp.Parameter)}
+
+
+def _texts_in(sql: str) -> list[str]:
+    """The texts in quotes in a query; the value of a hint is none."""
+    from sqlglot import exp
+
+    from spanlab.sql import parse_query
+
+    texts = (literal for literal in parse_query(sql).find_all(exp.Literal) if literal.is_string)
+    return [literal.this for literal in texts if literal.find_ancestor(exp.Hint) is None]
